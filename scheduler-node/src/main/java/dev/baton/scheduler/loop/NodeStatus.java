@@ -1,0 +1,56 @@
+package dev.baton.scheduler.loop;
+
+import dev.baton.scheduler.engine.ClusterState;
+import dev.baton.scheduler.engine.Fleet;
+import java.time.Duration;
+
+/**
+ * How a node stands, for its health pages and its metrics.
+ *
+ * @param seq the entry that its state stands at
+ * @param lag for how long it has been behind the newest head
+ * @param silence for how long nothing was heard of etcd
+ */
+public record NodeStatus(
+    Role role, long term, long seq, Duration lag, Duration silence, Load load) {
+  /** How much there is to do, as this node sees it; workers and slots are known to the leader. */
+  public record Load(
+      int workers,
+      int slots,
+      int slotsUsed,
+      int ready,
+      int delayed,
+      int liveTasks,
+      int liveRuns,
+      int retained) {
+    static final Load NONE = new Load(0, 0, 0, 0, 0, 0, 0, 0);
+
+    /**
+     * The load of a state.
+     *
+     * @param leads whether the presence of workers is known
+     * @param now journal time, ms
+     */
+    static Load of(ClusterState state, Fleet fleet, boolean leads, long now) {
+      int healthy = 0;
+      int slots = 0;
+      int used = 0;
+      for (Fleet.Registration worker : fleet.registrations()) {
+        if (leads && fleet.standing(worker.life(), now) == Fleet.Standing.CONNECTED) {
+          healthy++;
+          slots += worker.slots();
+          used += fleet.used(worker.life(), state.workers());
+        }
+      }
+      return new Load(
+          healthy,
+          slots,
+          used,
+          state.ready().size(),
+          state.ready().delayedSize(),
+          state.liveTasks(),
+          state.runs().size(),
+          state.retained().size());
+    }
+  }
+}

@@ -1,0 +1,39 @@
+package dev.baton.scheduler.journal;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import org.junit.jupiter.api.Test;
+
+class JournalClockTest {
+  private static final long MS = 1_000_000;
+
+  private final JournalClock clock = new JournalClock();
+
+  @Test
+  void shouldGoByTheWallClockOnlyUntilAHeadIsSeen() {
+    clock.assume(0, 5_000, 100 * MS);
+    assertEquals(5_000, clock.now(100 * MS));
+    assertEquals(5_250, clock.now(350 * MS));
+    clock.observe(4_000, 400 * MS);
+    assertEquals(4_000, clock.now(400 * MS), "whoever leads has another wall clock");
+    clock.assume(9_000, 90_000, 500 * MS);
+    assertEquals(4_100, clock.now(500 * MS), "a head was seen: the wall clock counts no more");
+  }
+
+  @Test
+  void shouldBeginAfterTheLastHeadWhenTheWallClockIsBehind() {
+    clock.assume(8_000, 5_000, 100 * MS);
+    assertEquals(8_000, clock.now(100 * MS));
+  }
+
+  @Test
+  void shouldNeverGoBack() {
+    clock.observe(10_000, 0);
+    clock.observe(9_000, 10 * MS);
+    assertEquals(10_010, clock.now(10 * MS));
+    clock.observe(10_005, 10 * MS);
+    assertEquals(10_010, clock.now(10 * MS));
+    clock.observe(20_000, 20 * MS);
+    assertEquals(20_000, clock.now(20 * MS));
+  }
+}
