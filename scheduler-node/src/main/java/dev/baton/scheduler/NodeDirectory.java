@@ -1,0 +1,77 @@
+package dev.baton.scheduler;
+
+import com.google.protobuf.ByteString;
+import com.google.protobuf.InvalidProtocolBufferException;
+import dev.baton.coordination.Etcd.KeyValue;
+import dev.baton.coordination.Registry;
+import dev.baton.proto.v1.LeaderRecord;
+import dev.baton.proto.v1.ListNodesResponse;
+import dev.baton.proto.v1.Node;
+import dev.baton.proto.v1.NodeRecord;
+import dev.baton.scheduler.loop.LeaderView;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+
+/** The scheduler nodes that are registered, as this one sees them. Read from any thread. */
+final class NodeDirectory implements Registry.Listener {
+  private final String self;
+  private final Map<ByteString, NodeRecord> nodes = new ConcurrentHashMap<>();
+
+  NodeDirectory(String self) {
+    this.self = self;
+  }
+
+  @Override
+  public void onPut(KeyValue keyValue) {
+    try {
+      nodes.put(keyValue.key(), NodeRecord.parseFrom(keyValue.value()));
+    } catch (InvalidProtocolBufferException e) {
+      nodes.remove(keyValue.key());
+    }
+  }
+
+  @Override
+  public void onDelete(ByteString key) {
+    nodes.remove(key);
+  }
+
+  /** Whether a node reads the state at this moment, and needs old revisions. */
+  boolean isAnyLoading() {
+    return nodes.values().stream().anyMatch(NodeRecord::getLoading);
+  }
+
+  /** The API address of another node that has loaded; null: there is none. */
+  @Nullable String standby() {
+    return nodes.values().stream()
+        .filter(node -> !node.getNodeId().equals(self) && !node.getLoading())
+        .map(NodeRecord::getApiAddress)
+        .sorted()
+        .findFirst()
+        .orElse(null);
+  }
+
+  ListNodesResponse list(LeaderView view, long seq) {
+    ListNodesResponse.Builder answer =
+        ListNodesResponse.newBuilder().setTerm(view.term()).setSeq(seq);
+    LeaderRecord leader = view.leader();
+    Map<String, NodeRecord> byId = new TreeMap<>();
+    nodes.values().forEach(node -> byId.put(node.getNodeId(), node));
+    for (NodeRecord node : byId.values()) {
+      answer.addNodes(
+          Node.newBuilder()
+              .setNodeId(node.getNodeId())
+              .setIncarnation(node.getIncarnation())
+              .setApiAddress(node.getApiAddress())
+              .setHttpAddress(node.getHttpAddress())
+              .setVersion(node.getVersion())
+              .setLoading(node.getLoading())
+              .setLeader(
+                  leader != null
+                      && leader.getNodeId().equals(node.getNodeId())
+                      && leader.getIncarnation().equals(node.getIncarnation())));
+    }
+    return answer.build();
+  }
+}
