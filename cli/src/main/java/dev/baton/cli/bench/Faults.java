@@ -1,0 +1,161 @@
+package dev.baton.cli.bench;
+
+import dev.baton.cli.bench.Bench.Options;
+import dev.baton.cli.bench.BenchResult.Failover;
+import dev.baton.cli.cluster.ClusterFolder;
+import dev.baton.cli.cluster.LeaderKill;
+import dev.baton.cli.cluster.LocalCluster;
+import dev.baton.cli.cluster.LocalCluster.Size;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
+import org.HdrHistogram.Histogram;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Hits the leader, round by round, on a thread of its own, under half of the load that the cluster
+ * bears. Each node that was hit is back and loaded before the next round.
+ */
+final class Faults {
+  private static final Duration BETWEEN = Duration.ofSeconds(5);
+
+  /** The peak is that of the last part of the time with all the load. */
+  private static final Duration UNTIL_PEAK = Duration.ofSeconds(15);
+
+  private static final Duration PEAK = Duration.ofSeconds(10);
+
+  private final Options options;
+  private final ClusterFolder folder;
+  private final LocalCluster cluster;
+  private final Consumer<String> progress;
+  private final JournalTap tap;
+  private final LoadGenerator load;
+  private final List<LeaderKill> kills = new ArrayList<>();
+  private final CompletableFuture<Void> done = new CompletableFuture<>();
+  private @Nullable Thread thread;
+  private volatile @Nullable RuntimeException failure;
+  private double peak;
+
+  Faults(
+      Options options,
+      ClusterFolder folder,
+      LocalCluster cluster,
+      Consumer<String> progress,
+      JournalTap tap,
+      LoadGenerator load) {
+    this.options = options;
+    this.folder = folder;
+    this.cluster = cluster;
+    this.progress = progress;
+    this.tap = tap;
+    this.load = load;
+    if (options.fault() == null) {
+      done.complete(null);
+    }
+  }
+
+  /** Begins; does nothing where no faults were asked for. */
+  void start() {
+    if (options.fault() != null) {
+      thread = Thread.ofPlatform().name("faults").start(this::run);
+    }
+  }
+
+  /** All rounds are done, or one of them failed. */
+  boolean areDone() {
+    return done.isDone();
+  }
+
+  /** Throws what a round failed by. */
+  void join() throws InterruptedException {
+    if (thread != null) {
+      thread.join();
+      RuntimeException why = failure;
+      if (why != null) {
+        throw why;
+      }
+    }
+  }
+
+  /** Null where no faults were asked for. */
+  @Nullable Failover result(TraceReader traces) {
+    if (options.fault() == null) {
+      return null;
+    }
+    Histogram histogram = Percentiles.histogram();
+    List<Double> rounds = new ArrayList<>();
+    int missing = 0;
+    for (LeaderKill kill : kills) {
+      long received = traces.firstReceiptNanos(kill.term(), tap.firstSeq(kill.term()));
+      if (received == 0) {
+        missing++;
+      } else {
+        Percentiles.record(histogram, received - kill.signalNanos());
+        rounds.add(Bench.rounded((received - kill.signalNanos()) / 1e6));
+      }
+    }
+    Percentiles all = Percentiles.of(histogram);
+    return new Failover(
+        all.p50(),
+        all.p99(),
+        all.max(),
+        rounds,
+        missing,
+        Bench.rounded(peak),
+        Bench.rounded(peak / 2));
+  }
+
+  private void run() {
+    try {
+      findPeak();
+      for (int round = 1; round <= options.rounds(); round++) {
+        pause(BETWEEN);
+        LeaderKill kill = LeaderKill.run(folder, Objects.requireNonNull(options.fault()));
+        kills.add(kill);
+        progress.accept(
+            "round %d of %d: SIG%s to %s, %s leads in term %d"
+                .formatted(
+                    round,
+                    options.rounds(),
+                    kill.signal(),
+                    kill.killed(),
+                    kill.leader(),
+                    kill.term()));
+        cluster.up(new Size(null, null, null, options.allSlots(), true));
+      }
+    } catch (RuntimeException e) {
+      failure = e;
+    } finally {
+      done.complete(null);
+    }
+  }
+
+  private void findPeak() {
+    pause(UNTIL_PEAK);
+    long began = System.nanoTime();
+    int before = load.ended();
+    pause(PEAK);
+    peak = Math.max(1, (load.ended() - before) / ((System.nanoTime() - began) / 1e9));
+    load.pace(peak / 2);
+    progress.accept("load: half of %.0f runs/s from now on".formatted(peak));
+  }
+
+  /** A failure elsewhere ends the pause. */
+  private void pause(Duration time) {
+    try {
+      done.get(time.toMillis(), TimeUnit.MILLISECONDS);
+    } catch (TimeoutException e) {
+      // Time for the next round.
+    } catch (ExecutionException e) {
+      throw new IllegalStateException(e.getCause());
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}

@@ -1,0 +1,5 @@
+/** Tests of what the demonstration judges by. */
+@NullMarked
+package dev.baton.cli.demo;
+
+import org.jspecify.annotations.NullMarked;
