@@ -8,6 +8,7 @@ import dev.baton.proto.v1.RefusalCode;
 import io.grpc.Status;
 import io.grpc.Status.Code;
 import io.grpc.protobuf.StatusProto;
+import java.io.IOException;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
@@ -21,6 +22,10 @@ record Refusal(Code status, RefusalCode code, String message, @Nullable Duration
 
   static Refusal of(Throwable failure) {
     Status status = Status.fromThrowable(failure);
+    if (status.getCode() == Code.UNKNOWN && status.getCause() instanceof IOException) {
+      // What gRPC makes of a connection that closes while a call is being written.
+      status = Status.UNAVAILABLE.withCause(status.getCause());
+    }
     RefusalCode code = RefusalCode.REFUSAL_CODE_UNSPECIFIED;
     Duration retryAfter = null;
     com.google.rpc.Status details = StatusProto.fromThrowable(failure);

@@ -213,9 +213,15 @@ final class TestCluster implements BeforeAllCallback, AfterAllCallback, AfterTes
     return schedulers.stream().filter(node -> node != leader && node.isAlive()).toList();
   }
 
-  /** Starts again whatever is down, and waits until all is well. */
+  /** Starts again whatever is down, wakes what stands still, and waits until all is well. */
   void heal() {
-    all().stream().filter(node -> !node.isAlive()).forEach(TestNode::start);
+    for (TestNode node : all()) {
+      if (node.isAlive()) {
+        node.resume();
+      } else {
+        node.start();
+      }
+    }
     all().forEach(TestNode::awaitReady);
     leader();
   }

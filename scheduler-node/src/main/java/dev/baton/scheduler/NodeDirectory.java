@@ -9,10 +9,10 @@ import dev.baton.proto.v1.ListNodesResponse;
 import dev.baton.proto.v1.Node;
 import dev.baton.proto.v1.NodeRecord;
 import dev.baton.scheduler.loop.LeaderView;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
-import org.jspecify.annotations.Nullable;
 
 /** The scheduler nodes that are registered, as this one sees them. Read from any thread. */
 final class NodeDirectory implements Registry.Listener {
@@ -42,14 +42,13 @@ final class NodeDirectory implements Registry.Listener {
     return nodes.values().stream().anyMatch(NodeRecord::getLoading);
   }
 
-  /** The API address of another node that has loaded; null: there is none. */
-  @Nullable String standby() {
+  /** The API addresses of the other nodes that have loaded. */
+  List<String> standbys() {
     return nodes.values().stream()
         .filter(node -> !node.getNodeId().equals(self) && !node.getLoading())
         .map(NodeRecord::getApiAddress)
         .sorted()
-        .findFirst()
-        .orElse(null);
+        .toList();
   }
 
   ListNodesResponse list(LeaderView view, long seq) {

@@ -142,7 +142,7 @@ public final class SchedulerNode {
         new SchedulerLoop(
             parts,
             new SchedulerLoop.Outside(
-                nodes::standby,
+                nodes::standbys,
                 size::isFull,
                 loaded -> announce(claim.get(), loaded),
                 leads -> compact(reads, sideStrand, nodes, leads),

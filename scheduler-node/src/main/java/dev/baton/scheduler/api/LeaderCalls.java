@@ -13,6 +13,7 @@ import io.grpc.Metadata;
 import io.grpc.Status;
 import io.grpc.stub.MetadataUtils;
 import io.grpc.stub.StreamObserver;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
@@ -124,8 +125,11 @@ final class LeaderCalls {
 
               @Override
               public void onError(Throwable failure) {
-                Status.Code code = Status.fromThrowable(failure).getCode();
+                Status status = Status.fromThrowable(failure);
+                Status.Code code = status.getCode();
+                // UNKNOWN is what gRPC makes of a connection that closes as a call is written.
                 if (code == Status.Code.UNAVAILABLE
+                    || (code == Status.Code.UNKNOWN && status.getCause() instanceof IOException)
                     || (code == Status.Code.DEADLINE_EXCEEDED && !isLastTry)) {
                   again(call, pause);
                 } else if (code == Status.Code.DEADLINE_EXCEEDED) {

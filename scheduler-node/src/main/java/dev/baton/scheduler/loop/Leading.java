@@ -23,7 +23,6 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -62,7 +61,7 @@ final class Leading implements Pipeline.Listener, Decisions.Listener {
   /**
    * What outlives a term.
    *
-   * @param standby address of a node that follows; null: there is none
+   * @param standbys addresses of the nodes that follow
    * @param storeIsFull etcd is nearly out of space
    */
   record Surroundings(
@@ -70,7 +69,7 @@ final class Leading implements Pipeline.Listener, Decisions.Listener {
       Watchers watchers,
       Requests requests,
       Reads reads,
-      Supplier<@Nullable String> standby,
+      Supplier<List<String>> standbys,
       BooleanSupplier storeIsFull) {}
 
   /** Why a term ended. {@code fault}: because of a bug. */
@@ -101,7 +100,7 @@ final class Leading implements Pipeline.Listener, Decisions.Listener {
     this.assigns = new Assigns(loop, replica.state(), backstops, decisions::soon, this::touched);
     this.results = new Results(loop, replica.state(), backstops, term, decisions::soon, this::end);
     this.retirement = new Retirement(loop, replica.state(), term, this);
-    this.snapshots = new Snapshots(loop, replica, term, this, around.standby());
+    this.snapshots = new Snapshots(loop, replica, term, this, around.standbys());
     this.sweeper = new Sweeper(loop, replica.state(), term);
   }
 

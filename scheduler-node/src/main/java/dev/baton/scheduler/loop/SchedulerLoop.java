@@ -20,6 +20,7 @@ import dev.baton.scheduler.model.RefusalCode;
 import dev.baton.scheduler.model.RunId;
 import dev.baton.scheduler.model.WorkerLife;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
@@ -72,14 +73,14 @@ public final class SchedulerLoop implements Leadership.Listener, JournalTail.Lis
   /**
    * What the node around the loop knows.
    *
-   * @param standby address of another node that follows; null: there is none
+   * @param standbys addresses of the other nodes that follow
    * @param storeIsFull etcd is nearly out of space
    * @param loaded told whether this node's state is complete
    * @param leads told whether this node leads
    * @param fatal the loop cannot go on: the process must end
    */
   public record Outside(
-      Supplier<@Nullable String> standby,
+      Supplier<List<String>> standbys,
       BooleanSupplier storeIsFull,
       Consumer<Boolean> loaded,
       Consumer<Boolean> leads,
@@ -548,7 +549,7 @@ public final class SchedulerLoop implements Leadership.Listener, JournalTail.Lis
                 watchers,
                 requests,
                 readSide.waiting(),
-                outside.standby(),
+                outside.standbys(),
                 outside.storeIsFull()),
             this::onTermOver);
     leading = next;

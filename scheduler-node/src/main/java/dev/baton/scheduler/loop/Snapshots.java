@@ -36,25 +36,33 @@ final class Snapshots {
   private final Replica replica;
   private final long term;
   private final Leading leading;
-  private final Supplier<@Nullable String> standby;
+  private final Supplier<List<String>> standbys;
   private final SnapshotWriter writer;
   private boolean busy;
   private boolean takeAtClose;
+  private @Nullable Asked asked;
   private boolean askedInVain;
   private long notBeforeNanos;
   private long lastBytes;
   private boolean closed;
 
   /**
-   * @param standby address of a node that follows; null: there is none
+   * A standby that writes a snapshot.
+   *
+   * @param address its address
+   */
+  private record Asked(String address, CompletableFuture<SnapshotManifest> answer) {}
+
+  /**
+   * @param standbys addresses of the nodes that follow
    */
   Snapshots(
-      Loop loop, Replica replica, long term, Leading leading, Supplier<@Nullable String> standby) {
+      Loop loop, Replica replica, long term, Leading leading, Supplier<List<String>> standbys) {
     this.loop = loop;
     this.replica = replica;
     this.term = term;
     this.leading = leading;
-    this.standby = standby;
+    this.standbys = standbys;
     this.writer = new SnapshotWriter(loop.reads(), loop.keys(), loop.strand());
     this.notBeforeNanos = loop.strand().nanoTime();
   }
@@ -64,16 +72,44 @@ final class Snapshots {
   }
 
   void tick() {
-    if (busy || loop.strand().nanoTime() < notBeforeNanos || !isDue()) {
+    if (busy) {
+      waitForNobodyThatLeft();
+      return;
+    }
+    if (loop.strand().nanoTime() < notBeforeNanos || !isDue()) {
       return;
     }
     busy = true;
-    String address = askedInVain ? null : standby.get();
-    if (address == null) {
+    List<String> others = askedInVain ? List.of() : standbys.get();
+    if (others.isEmpty()) {
       takeAtClose = true;
     } else {
-      askedInVain = true;
-      offer(loop.peers().askSnapshot(address));
+      ask(others.getFirst());
+    }
+  }
+
+  private void ask(String address) {
+    askedInVain = true;
+    Asked started = new Asked(address, loop.peers().askSnapshot(address));
+    asked = started;
+    Answer.of(
+        started.answer(),
+        loop.strand(),
+        manifest -> {
+          asked = null;
+          offer(started.answer());
+        },
+        failure -> {
+          asked = null;
+          failed("The standby at " + address + " took no snapshot", failure.getCause());
+        });
+  }
+
+  /** Its connection may stay open for long when a node stands still; its registration does not. */
+  private void waitForNobodyThatLeft() {
+    Asked waiting = asked;
+    if (waiting != null && !standbys.get().contains(waiting.address())) {
+      waiting.answer().completeExceptionally(new IllegalStateException("it has left"));
     }
   }
 
@@ -111,14 +147,16 @@ final class Snapshots {
             notBeforeNanos = loop.strand().nanoTime() + AFTER_FAILURE.toNanos();
           }
         },
-        failure -> {
-          busy = false;
-          if (closed) {
-            return;
-          }
-          LOG.warn("A snapshot was not taken, and is tried again: {}", failure.toString());
-          notBeforeNanos = loop.strand().nanoTime() + AFTER_FAILURE.toNanos();
-        });
+        failure -> failed("A snapshot was not written, or cannot be read back", failure));
+  }
+
+  private void failed(String what, @Nullable Throwable why) {
+    busy = false;
+    if (closed) {
+      return;
+    }
+    LOG.warn("{}; another is taken: {}", what, why == null ? "" : why.getMessage());
+    notBeforeNanos = loop.strand().nanoTime() + AFTER_FAILURE.toNanos();
   }
 
   /** False: it is not newer than the installed one, or there was no room for it. */

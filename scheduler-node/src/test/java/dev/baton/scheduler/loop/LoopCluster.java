@@ -42,7 +42,6 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
-import org.jspecify.annotations.Nullable;
 
 /** Scheduler nodes without their wires, in one process: loops, workers, and what they told. */
 final class LoopCluster implements AutoCloseable {
@@ -97,6 +96,7 @@ final class LoopCluster implements AutoCloseable {
     final Leadership leadership;
     volatile boolean storeIsFull;
     volatile boolean failsSnapshots;
+    volatile boolean standsStill;
     private volatile boolean hasTakenOver;
     private volatile boolean closed;
 
@@ -121,7 +121,7 @@ final class LoopCluster implements AutoCloseable {
           new SchedulerLoop(
               parts,
               new SchedulerLoop.Outside(
-                  () -> standbyOf(this),
+                  () -> standbysOf(this),
                   () -> storeIsFull,
                   loaded -> told.add("loaded " + loaded),
                   leads -> told.add("leads " + leads),
@@ -144,7 +144,10 @@ final class LoopCluster implements AutoCloseable {
       return nodes.stream()
           .filter(node -> node.id.equals(address) && !node.failsSnapshots)
           .findFirst()
-          .map(node -> node.loop.takeSnapshot())
+          .map(node ->
+              node.standsStill
+                  ? new CompletableFuture<SnapshotManifest>()
+                  : node.loop.takeSnapshot())
           .orElseGet(() -> CompletableFuture.failedFuture(new IllegalStateException("not there")));
     }
 
@@ -417,12 +420,11 @@ final class LoopCluster implements AutoCloseable {
     return nodes.stream().filter(Node::isLeading).findFirst().orElseThrow();
   }
 
-  private @Nullable String standbyOf(Node asker) {
+  private List<String> standbysOf(Node asker) {
     return nodes.stream()
         .filter(node -> node != asker && node.loop.status().role() == Role.STANDBY)
         .map(node -> node.id)
-        .findFirst()
-        .orElse(null);
+        .toList();
   }
 
   /** A worker that offers every type. */

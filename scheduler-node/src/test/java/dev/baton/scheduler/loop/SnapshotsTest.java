@@ -129,4 +129,17 @@ class SnapshotsTest extends RealEtcd {
     List<KeyValue> chunks = list(keys.snapshots());
     assertEquals(installed().getChunks(), chunks.size());
   }
+
+  @Test
+  void shouldNotWaitForAFollowerThatHasLeft() {
+    Node follower = nodes.node("n2", SnapshotsTest::often).awaitStandby();
+    follower.standsStill = true;
+    while (!leader.told.contains("asks n2")) {
+      leader.run(nodes.submission(Workflows.diamond("w")));
+    }
+    follower.kill();
+    runUntilSnapshots(1);
+    awaitTruncated();
+    assertEquals(0, leader.faults(), leader.told::toString);
+  }
 }

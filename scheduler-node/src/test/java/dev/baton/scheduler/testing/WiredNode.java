@@ -95,7 +95,7 @@ public final class WiredNode implements AutoCloseable {
         new SchedulerLoop(
             parts,
             new SchedulerLoop.Outside(
-                () -> null, () -> false, loaded -> {}, leads -> {}, faults::add));
+                List::of, () -> false, loaded -> {}, leads -> {}, faults::add));
     streams.attach(loop);
     peers.attach(loop);
     BatonApi api =
