@@ -50,6 +50,17 @@ public final class Leadership {
     void onLost(String reason);
   }
 
+  /**
+   * What became of an attempt to depose a leader.
+   *
+   * @param headRevision mod revision of the journal's head, if that it had moved is why the attempt
+   *     failed; else 0
+   */
+  public record Deposition(boolean won, long headRevision) {
+    static final Deposition NOT_NOW = new Deposition(false, 0);
+    static final Deposition WON = new Deposition(true, 0);
+  }
+
   private enum State {
     FOLLOWING,
     CAMPAIGNING,
@@ -73,6 +84,7 @@ public final class Leadership {
   private boolean closed;
   private boolean seen;
   private long leaderRevision;
+  private long leaderCreateRevision;
   private long term;
   private @Nullable OwnLease lease;
   private @Nullable Timer pause;
@@ -178,6 +190,7 @@ public final class Leadership {
     if (!seen || now != leaderRevision) {
       seen = true;
       leaderRevision = now;
+      leaderCreateRevision = found == null ? 0 : found.createRevision();
       listener.onLeader(found == null ? null : record(found), now);
     }
     if (state == State.LEADING && now != term) {
@@ -189,6 +202,69 @@ public final class Leadership {
       Answer.of(etcd.revoke(found.leaseId(), CALL), strand, gone -> {}, failure -> {});
     }
     advance();
+  }
+
+  /**
+   * Takes the place of a leader that is dead by evidence, without waiting for its lease: wins if it
+   * still leads in {@code deadTerm}, and the journal's head still has the mod revision that it had
+   * when the suspicion began. A leader that writes can't be deposed; for one that can't, a wrong
+   * guess costs a fail-over and nothing else.
+   */
+  public CompletableFuture<Deposition> depose(long deadTerm, long headRevision) {
+    CompletableFuture<Deposition> outcome = new CompletableFuture<>();
+    strand.execute(() -> {
+      OwnLease mine = lease;
+      if (closed
+          || !eligible
+          || state != State.FOLLOWING
+          || mine == null
+          || !mine.isAlive()
+          || leaderRevision != deadTerm) {
+        outcome.complete(Deposition.NOT_NOW);
+      } else {
+        depose(mine, deadTerm, headRevision, outcome);
+      }
+    });
+    return outcome;
+  }
+
+  private void depose(
+      OwnLease mine, long deadTerm, long headRevision, CompletableFuture<Deposition> outcome) {
+    state = State.CAMPAIGNING;
+    long created = leaderCreateRevision;
+    Answer.of(
+        etcd.txn(
+            new Txn(
+                List.of(
+                    new Compare.ModRevision(keys.leader(), deadTerm),
+                    new Compare.ModRevision(keys.head(), headRevision)),
+                List.of(new Op.Put(keys.leader(), me.toByteString(), mine.id())),
+                List.of(new Op.Get(keys.leader()), new Op.Get(keys.head()))),
+            CALL),
+        strand,
+        reply -> {
+          if (reply.succeeded()) {
+            won(
+                mine,
+                new KeyValue(
+                    keys.leader(), me.toByteString(), created, reply.revision(), mine.id()));
+            outcome.complete(state == State.LEADING ? Deposition.WON : Deposition.NOT_NOW);
+            return;
+          }
+          // Term and head only grow, so no late copy of this can win: the lease stays.
+          state = State.FOLLOWING;
+          watch.seen(reply.revision(), reply.find(keys.leader()).orElse(null));
+          outcome.complete(
+              leaderRevision == deadTerm
+                  ? new Deposition(
+                      false, reply.find(keys.head()).map(KeyValue::modRevision).orElse(0L))
+                  : Deposition.NOT_NOW);
+          advance();
+        },
+        failure -> {
+          outcome.complete(Deposition.NOT_NOW);
+          afterFailure(mine, failure);
+        });
   }
 
   private boolean isOrphan(KeyValue found) {
@@ -269,14 +345,16 @@ public final class Leadership {
             judge(mine, reply.revision(), reply.find(keys.leader()).orElse(null));
           }
         },
-        failure -> {
-          if (failure.isUnknown()) {
-            advanceAfter(backoff.next());
-            resolve(mine);
-          } else {
-            lose(failure);
-          }
-        });
+        failure -> afterFailure(mine, failure));
+  }
+
+  private void afterFailure(OwnLease mine, EtcdException failure) {
+    if (failure.isUnknown()) {
+      advanceAfter(backoff.next());
+      resolve(mine);
+    } else {
+      lose(failure);
+    }
   }
 
   /** The answer to a campaign is lost: the key itself says how it ended. */

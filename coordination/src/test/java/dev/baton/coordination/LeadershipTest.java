@@ -4,12 +4,14 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.baton.coordination.Leadership.Deposition;
 import dev.baton.coordination.Strand.Timer;
 import dev.baton.proto.v1.LeaderRecord;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
@@ -153,6 +155,75 @@ class LeadershipTest extends RealEtcd {
             SOON));
     awaitUntil("the key is gone", SOON, () -> get(keys.leader()).keyValue() == null);
     assertEquals(Optional.empty(), await(etcd.renew(lease.id(), SOON)));
+  }
+
+  @Test
+  void shouldDeposeALeaderWhoseHeadHasNotMoved() {
+    long head = put(keys.head(), "1");
+    Candidate a = new Candidate("a");
+    awaitUntil("a leads", SOON, a::leads);
+    Candidate b = new Candidate("b");
+    awaitUntil("b is ready", SOON, () -> b.seenTerm == a.term && b.leadership.leases() == 1);
+    long lease = leaderLease();
+    Deposition outcome = await(b.leadership.depose(a.term, head));
+    assertEquals(new Deposition(true, 0), outcome);
+    assertTrue(b.leads());
+    assertTrue(b.term > a.term);
+    awaitUntil("a has seen it", SOON, () -> a.lost == 1);
+    awaitUntil("a's lease is gone", SOON, () -> await(etcd.renew(lease, SOON)).isEmpty());
+    awaitAlways("b leads past its TTL", TTL.plusSeconds(1), () -> b.leads() && b.won == 1);
+    assertEquals(b.term, leaderRevision());
+  }
+
+  @Test
+  void shouldNotDeposeALeaderThatHasWritten() {
+    long head = put(keys.head(), "1");
+    Candidate a = new Candidate("a");
+    awaitUntil("a leads", SOON, a::leads);
+    Candidate b = new Candidate("b");
+    awaitUntil("b is ready", SOON, () -> b.seenTerm == a.term && b.leadership.leases() == 1);
+    long moved = put(keys.head(), "2");
+    assertEquals(new Deposition(false, moved), await(b.leadership.depose(a.term, head)));
+    assertEquals(new Deposition(false, 0), await(b.leadership.depose(a.term - 1, moved)));
+    assertTrue(a.leads());
+    assertEquals(a.term, leaderRevision());
+    assertTrue(await(b.leadership.depose(a.term, moved)).won(), "the lease is still there");
+  }
+
+  @Test
+  void shouldLetOneOfTwoDepose() {
+    long head = put(keys.head(), "1");
+    Candidate a = new Candidate("a");
+    awaitUntil("a leads", SOON, a::leads);
+    Candidate b = new Candidate("b");
+    Candidate c = new Candidate("c");
+    for (Candidate each : List.of(b, c)) {
+      awaitUntil("ready", SOON, () -> each.seenTerm == a.term && each.leadership.leases() == 1);
+    }
+    CompletableFuture<Deposition> one = b.leadership.depose(a.term, head);
+    CompletableFuture<Deposition> other = c.leadership.depose(a.term, head);
+    assertTrue(await(one).won() ^ await(other).won());
+    awaitUntil("all agree", SOON, () -> b.seenTerm == c.seenTerm && a.lost == 1);
+    assertTrue(b.leads() ^ c.leads());
+  }
+
+  @Test
+  void shouldWinByTheKeyWhenTheAnswerToADepositionIsLost() {
+    long head = put(keys.head(), "1");
+    Candidate a = new Candidate("a");
+    awaitUntil("a leads", SOON, a::leads);
+    Candidate b = new Candidate("b");
+    awaitUntil("b is ready", SOON, () -> b.seenTerm == a.term && b.leadership.leases() == 1);
+    b.network.answersToLose.set(1);
+    assertEquals(new Deposition(false, 0), await(b.leadership.depose(a.term, head)));
+    awaitUntil("b leads", SOON, b::leads);
+    assertEquals(b.term, leaderRevision());
+    awaitAlways("b leads past its TTL", TTL.plusSeconds(1), () -> b.leads() && b.won == 1);
+  }
+
+  private long leaderRevision() {
+    Etcd.KeyValue key = get(keys.leader()).keyValue();
+    return key == null ? 0 : key.modRevision();
   }
 
   private long leaderLease() {

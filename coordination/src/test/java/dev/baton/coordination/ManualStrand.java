@@ -44,12 +44,17 @@ final class ManualStrand implements Strand {
     long end = now + time.toNanos();
     for (Scheduled next = timers.peek(); next != null && next.due <= end; next = timers.peek()) {
       timers.remove(next);
-      now = next.due;
+      now = Math.max(now, next.due);
       next.task.run();
       drain();
     }
     now = end;
     drain();
+  }
+
+  /** The clock moves, but nothing runs meanwhile, as when the process is stopped. */
+  void standStill(Duration time) {
+    now += time.toNanos();
   }
 
   private void drain() {

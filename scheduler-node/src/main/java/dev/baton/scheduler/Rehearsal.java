@@ -19,6 +19,7 @@ import dev.baton.scheduler.journal.JournalClock;
 import dev.baton.scheduler.loop.Loop;
 import dev.baton.scheduler.loop.LoopListener;
 import dev.baton.scheduler.loop.LoopSettings;
+import dev.baton.scheduler.loop.Peers;
 import dev.baton.scheduler.loop.SchedulerLoop;
 import dev.baton.scheduler.model.RunId;
 import dev.baton.workflow.Resolver;
@@ -78,14 +79,13 @@ final class Rehearsal {
               new JournalClock(),
               GENERATION,
               streams,
-              address -> CompletableFuture.failedFuture(new IllegalStateException("alone")),
+              Peers.NONE,
               LoopListener.NONE,
               LoopSettings.defaults(NAME),
               resolver,
               Runnable::run,
               random),
-          new SchedulerLoop.Outside(
-              () -> null, () -> false, loaded -> {}, leads -> {}, fatal -> {}));
+          new SchedulerLoop.Outside(List::of, () -> false, loaded -> {}, leads -> {}, fatal -> {}));
 
   private Rehearsal() {}
 

@@ -117,7 +117,7 @@ public final class SchedulerNode {
     Channels channels = process.closeLater("channels", new Channels());
     LoopMetrics loopMetrics = new LoopMetrics(metrics.registry());
     WorkerStreams streams = new WorkerStreams(loopStrand, settings.id(), identity.generation());
-    GrpcPeers peers = new GrpcPeers(identity.generation(), channels, sideStrand);
+    GrpcPeers peers = new GrpcPeers(identity.generation(), incarnation, channels, sideStrand);
     NodeDirectory nodes = new NodeDirectory(settings.id());
     StoreSize size = new StoreSize(reads, sideStrand, settings.etcdQuota());
     Resolver resolver = new Resolver();

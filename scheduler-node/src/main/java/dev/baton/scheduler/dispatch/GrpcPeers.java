@@ -1,34 +1,60 @@
 package dev.baton.scheduler.dispatch;
 
+import dev.baton.coordination.FailureDetector;
+import dev.baton.node.HostPort;
 import dev.baton.proto.journal.v1.PeerServiceGrpc;
+import dev.baton.proto.journal.v1.PingRequest;
+import dev.baton.proto.journal.v1.PingResponse;
 import dev.baton.proto.journal.v1.SnapshotManifest;
 import dev.baton.proto.journal.v1.TakeSnapshotRequest;
 import dev.baton.scheduler.loop.Peers;
 import dev.baton.scheduler.loop.SchedulerLoop;
 import io.grpc.ManagedChannel;
 import io.grpc.Status;
+import io.grpc.stub.ClientCallStreamObserver;
+import io.grpc.stub.ClientResponseObserver;
+import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
+import java.io.IOException;
+import java.net.ConnectException;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** The wire between scheduler nodes, both ends of it. */
 public final class GrpcPeers extends PeerServiceGrpc.PeerServiceImplBase implements Peers {
+  private static final Logger LOG = LoggerFactory.getLogger(GrpcPeers.class);
   private static final long SNAPSHOT_DEADLINE_SECONDS = 120;
+  private static final Duration CONNECT_TIMEOUT = Duration.ofMillis(300);
+
+  /** A line for pings is opened afresh after this long: every call has a deadline. */
+  private static final Duration LINE_LIFE = Duration.ofHours(1);
 
   private final long generation;
+  private final String incarnation;
   private final Function<String, ManagedChannel> channels;
   private final Executor executor;
   private @Nullable SchedulerLoop loop;
 
   /**
+   * @param incarnation of this process
    * @param channels a channel to an address, shared and closed by its owner
    * @param executor runs what follows an answer
    */
-  public GrpcPeers(long generation, Function<String, ManagedChannel> channels, Executor executor) {
+  public GrpcPeers(
+      long generation,
+      String incarnation,
+      Function<String, ManagedChannel> channels,
+      Executor executor) {
     this.generation = generation;
+    this.incarnation = incarnation;
     this.channels = channels;
     this.executor = executor;
   }
@@ -72,6 +98,138 @@ public final class GrpcPeers extends PeerServiceGrpc.PeerServiceImplBase impleme
           new IllegalStateException("Expected a manifest, but the call ended without one"));
     }
   }
+
+  // Pings.
+
+  @Override
+  public FailureDetector.Line open(String apiAddress, FailureDetector.LineListener listener) {
+    try {
+      ManagedChannel channel = channels.apply(apiAddress);
+      // What this channel met before does not matter: it is asked now.
+      channel.resetConnectBackoff();
+      PingLine line = new PingLine(listener);
+      PeerServiceGrpc.newStub(channel)
+          .withDeadlineAfter(LINE_LIFE.toSeconds(), TimeUnit.SECONDS)
+          .ping(line);
+      return line;
+    } catch (RuntimeException e) {
+      LOG.warn("The node at '{}' cannot be pinged: {}", apiAddress, e.toString());
+      listener.onBroken();
+      return new PingLine(listener);
+    }
+  }
+
+  /** The client's end; its methods are called on the detector's strand. */
+  private static final class PingLine
+      implements FailureDetector.Line, ClientResponseObserver<PingRequest, PingResponse> {
+    private final FailureDetector.LineListener listener;
+    private volatile @Nullable ClientCallStreamObserver<PingRequest> requests;
+    private boolean hasSent;
+
+    PingLine(FailureDetector.LineListener listener) {
+      this.listener = listener;
+    }
+
+    @Override
+    public void beforeStart(ClientCallStreamObserver<PingRequest> stream) {
+      requests = stream;
+    }
+
+    @Override
+    public void ping() {
+      ClientCallStreamObserver<PingRequest> stream = requests;
+      // One that is not ready has a ping to send already.
+      if (stream != null && (!hasSent || stream.isReady())) {
+        hasSent = true;
+        stream.onNext(PingRequest.getDefaultInstance());
+      }
+    }
+
+    @Override
+    public void close() {
+      ClientCallStreamObserver<PingRequest> stream = requests;
+      if (stream != null) {
+        requests = null;
+        stream.cancel("not watched any more", null);
+      }
+    }
+
+    @Override
+    public void onNext(PingResponse pong) {
+      listener.onPong(pong.getIncarnation());
+    }
+
+    @Override
+    public void onError(Throwable failure) {
+      requests = null;
+      listener.onBroken();
+    }
+
+    @Override
+    public void onCompleted() {
+      requests = null;
+      listener.onBroken();
+    }
+  }
+
+  @Override
+  public CompletableFuture<Boolean> isRefused(String apiAddress) {
+    CompletableFuture<Boolean> answer = new CompletableFuture<>();
+    Thread.ofVirtual()
+        .name("probe of ", 0)
+        .start(() -> {
+          try (Socket socket = new Socket()) {
+            HostPort address = HostPort.parse(apiAddress);
+            socket.connect(
+                new InetSocketAddress(address.host(), address.port()),
+                (int) CONNECT_TIMEOUT.toMillis());
+            answer.complete(false);
+          } catch (ConnectException e) {
+            answer.complete(true);
+          } catch (IOException | IllegalArgumentException e) {
+            answer.completeExceptionally(e);
+          }
+        });
+    return answer;
+  }
+
+  @Override
+  public StreamObserver<PingRequest> ping(StreamObserver<PingResponse> answer) {
+    ServerCallStreamObserver<PingResponse> pongs = (ServerCallStreamObserver<PingResponse>) answer;
+    pongs.setOnCancelHandler(() -> {});
+    PingResponse pong = PingResponse.newBuilder().setIncarnation(incarnation).build();
+    return new StreamObserver<>() {
+      @Override
+      public void onNext(PingRequest ping) {
+        onLoop(() -> {
+          if (pongs.isReady()) {
+            pongs.onNext(pong);
+          }
+        });
+      }
+
+      @Override
+      public void onError(Throwable failure) {}
+
+      @Override
+      public void onCompleted() {
+        onLoop(pongs::onCompleted);
+      }
+
+      private void onLoop(Runnable reply) {
+        SchedulerLoop answering = loop;
+        if (answering != null) {
+          answering.onPing(() -> {
+            if (!pongs.isCancelled()) {
+              reply.run();
+            }
+          });
+        }
+      }
+    };
+  }
+
+  // Snapshots.
 
   @Override
   public void takeSnapshot(TakeSnapshotRequest request, StreamObserver<SnapshotManifest> answer) {

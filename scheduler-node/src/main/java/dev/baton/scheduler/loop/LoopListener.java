@@ -1,5 +1,6 @@
 package dev.baton.scheduler.loop;
 
+import dev.baton.coordination.FailureDetector;
 import dev.baton.scheduler.model.Outcome;
 import java.time.Duration;
 
@@ -33,6 +34,12 @@ public interface LoopListener {
 
   /** State was loaded from etcd. */
   default void onLoaded(int keysRead, Duration took) {}
+
+  /** This node has taken the place of a leader that was dead by this evidence. */
+  default void onDeposed(FailureDetector.Evidence evidence) {}
+
+  /** A leader that was deposed answers again, and would still have had its lease. */
+  default void onWrongGuess() {}
 
   /** From the win of the election to the first effects of the term. */
   default void onTakeOver(int keysRead, Duration took) {}

@@ -2,6 +2,7 @@ package dev.baton.scheduler.loop;
 
 import dev.baton.coordination.Answer;
 import dev.baton.coordination.Etcd.KeyValue;
+import dev.baton.coordination.FailureDetector;
 import dev.baton.coordination.Leadership;
 import dev.baton.coordination.Listing;
 import dev.baton.coordination.Registry;
@@ -55,6 +56,7 @@ public final class SchedulerLoop implements Leadership.Listener, JournalTail.Lis
   private final Registry workers;
 
   private @Nullable Leadership leadership;
+  private @Nullable FailureDetector detector;
   private Role role = Role.LOADING;
   private @Nullable Replica replica;
   private @Nullable JournalTail tail;
@@ -104,6 +106,14 @@ public final class SchedulerLoop implements Leadership.Listener, JournalTail.Lis
         .execute(() -> {
           this.leadership = leadership;
           leaderlessSinceNanos = loop.strand().nanoTime();
+          detector =
+              new FailureDetector(
+                  loop.strand(),
+                  loop.random(),
+                  loop.peers(),
+                  () -> tail == null ? 0 : tail.headRevision(),
+                  leadership::depose,
+                  new DetectorListener());
           workers.add(roster);
           workers.start();
           leadership.start();
@@ -118,6 +128,7 @@ public final class SchedulerLoop implements Leadership.Listener, JournalTail.Lis
         () -> {
           closed = true;
           leave();
+          watchNobody();
           workers.close();
           become(Role.STOPPED, 0);
         },
@@ -129,6 +140,7 @@ public final class SchedulerLoop implements Leadership.Listener, JournalTail.Lis
     return onStrand(() -> {
       closed = true;
       leave();
+      watchNobody();
       become(Role.STOPPED, 0);
       Leadership held = leadership;
       return held == null ? CompletableFuture.completedFuture(null) : held.resign();
@@ -278,6 +290,11 @@ public final class SchedulerLoop implements Leadership.Listener, JournalTail.Lis
       loop.listener().onFault("taking a report");
       taken.run();
     }
+  }
+
+  /** Another node asks whether this one lives: {@code pong} says so, on the loop's thread. */
+  public void onPing(Runnable pong) {
+    loop.strand().execute(pong);
   }
 
   /** Another node leads and wants a snapshot; fails unless this one follows. */
@@ -487,12 +504,48 @@ public final class SchedulerLoop implements Leadership.Listener, JournalTail.Lis
         .execute(() -> {
           leaderView = new LeaderView(leader, term, leading != null && leading.term() == term);
           leaderlessSinceNanos = leader == null ? loop.strand().nanoTime() : 0;
-          if (leader != null
-              && role == Role.STANDBY
-              && !leader.getNodeId().equals(loop.settings().nodeId())) {
+          if (role == Role.STANDBY && leader != null && isAnother(leader)) {
             LOG.info("Node {} leads in term {}", leader.getNodeId(), term);
           }
+          watchLeader();
         });
+  }
+
+  private boolean isAnother(LeaderRecord leader) {
+    return !leader.getNodeId().equals(loop.settings().nodeId());
+  }
+
+  /** A node that follows keeps an eye on whom it follows. */
+  private void watchLeader() {
+    LeaderRecord leader = leaderView.leader();
+    if (detector != null) {
+      detector.watch(
+          role == Role.STANDBY && leader != null && isAnother(leader) ? leader : null,
+          leaderView.term());
+    }
+  }
+
+  private void watchNobody() {
+    if (detector != null) {
+      detector.close();
+    }
+  }
+
+  private final class DetectorListener implements FailureDetector.Listener {
+    @Override
+    public void onDeposed(LeaderRecord leader, long term, FailureDetector.Evidence evidence) {
+      loop.listener().onDeposed(evidence);
+      LOG.info(
+          "Node {}, the leader of term {}, was deposed: {}", leader.getNodeId(), term, evidence);
+    }
+
+    @Override
+    public void onWrongGuess(LeaderRecord leader) {
+      loop.listener().onWrongGuess();
+      LOG.warn(
+          "Node {} was deposed but lives: it is given twice the time from now on",
+          leader.getNodeId());
+    }
   }
 
   @Override
@@ -615,6 +668,7 @@ public final class SchedulerLoop implements Leadership.Listener, JournalTail.Lis
       fleet.forgetGone(replica.state().workers());
     }
     decideEligibility();
+    watchLeader();
     publish();
   }
 

@@ -1,5 +1,6 @@
 package dev.baton.scheduler.metrics;
 
+import dev.baton.coordination.FailureDetector;
 import dev.baton.scheduler.loop.LoopListener;
 import dev.baton.scheduler.loop.Role;
 import dev.baton.scheduler.loop.SchedulerLoop;
@@ -28,6 +29,7 @@ public final class LoopMetrics implements LoopListener {
   private final DistributionSummary entryEvents;
   private final Counter faults;
   private final Counter adopted;
+  private final Counter wrongGuesses;
   private final Counter inventories;
   private final Counter elections;
   private final Timer takeOver;
@@ -52,6 +54,7 @@ public final class LoopMetrics implements LoopListener {
     this.faults = registry.counter("baton.loop.faults");
     this.adopted = registry.counter("baton.attempts.adopted");
     this.inventories = registry.counter("baton.worker.inventories");
+    this.wrongGuesses = registry.counter("baton.failover.wrong.guesses");
     this.elections = registry.counter("baton.leader.elections");
     this.takeOver = registry.timer("baton.leader.takeover");
     this.load = registry.timer("baton.state.load");
@@ -156,6 +159,18 @@ public final class LoopMetrics implements LoopListener {
   @Override
   public void onLoaded(int keysRead, Duration took) {
     load.record(took);
+  }
+
+  @Override
+  public void onDeposed(FailureDetector.Evidence evidence) {
+    registry
+        .counter("baton.failover.deposed", "evidence", evidence.name().toLowerCase(Locale.ROOT))
+        .increment();
+  }
+
+  @Override
+  public void onWrongGuess() {
+    wrongGuesses.increment();
   }
 
   @Override

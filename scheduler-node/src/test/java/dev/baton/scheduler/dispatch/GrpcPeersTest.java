@@ -1,9 +1,11 @@
 package dev.baton.scheduler.dispatch;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.baton.coordination.FailureDetector;
 import dev.baton.proto.journal.v1.PeerServiceGrpc;
 import dev.baton.proto.journal.v1.SnapshotManifest;
 import dev.baton.proto.journal.v1.TakeSnapshotRequest;
@@ -13,9 +15,11 @@ import dev.baton.scheduler.testing.WiredNode;
 import dev.baton.scheduler.testing.Workflows;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -81,6 +85,66 @@ class GrpcPeersTest extends RealEtcd {
                     .withDeadlineAfter(10, TimeUnit.SECONDS)
                     .takeSnapshot(TakeSnapshotRequest.newBuilder().setGeneration(1).build()));
     assertEquals(Status.Code.FAILED_PRECONDITION, refusal.getStatus().getCode());
+  }
+
+  @Test
+  void shouldPingTheLoopOfAnotherNodeUntilItIsGone() {
+    WiredNode other = new WiredNode("n3", this::client, keys).awaitStandby();
+    List<String> told = new CopyOnWriteArrayList<>();
+    FailureDetector.Line line = leader.peers.open(other.address, new Told(told));
+    line.ping();
+    awaitUntil("a pong", () -> told.equals(List.of(other.incarnation)));
+    line.ping();
+    awaitUntil("another", () -> told.equals(List.of(other.incarnation, other.incarnation)));
+    other.close();
+    awaitUntil("it breaks", () -> told.getLast().equals("broken"));
+    assertEquals(3, told.size());
+    line.ping();
+    line.close();
+    assertTrue(await(leader.peers.isRefused(other.address)));
+    assertFalse(await(leader.peers.isRefused(standby.address)));
+  }
+
+  @Test
+  void shouldTellOfNothingAfterItWasClosed() {
+    List<String> told = new CopyOnWriteArrayList<>();
+    FailureDetector.Line line = leader.peers.open(standby.address, new Told(told));
+    line.ping();
+    awaitUntil("a pong", () -> !told.isEmpty());
+    line.close();
+    line.ping();
+    line.close();
+    awaitAlways(
+        "no pong after it",
+        Duration.ofMillis(300),
+        () -> told.stream().filter(standby.incarnation::equals).count() == 1);
+  }
+
+  @Test
+  void shouldBreakWhereNobodyIs() {
+    for (String address : List.of("127.0.0.1:1", "", "no address", ":::")) {
+      List<String> told = new CopyOnWriteArrayList<>();
+      FailureDetector.Line line = leader.peers.open(address, new Told(told));
+      line.ping();
+      awaitUntil(address + " breaks", () -> told.equals(List.of("broken")));
+      line.close();
+    }
+    for (String address : List.of("", "no address", ":::")) {
+      assertThrows(
+          CompletionException.class, () -> await(leader.peers.isRefused(address)), address);
+    }
+  }
+
+  private record Told(List<String> words) implements FailureDetector.LineListener {
+    @Override
+    public void onPong(String incarnation) {
+      words.add(incarnation);
+    }
+
+    @Override
+    public void onBroken() {
+      words.add("broken");
+    }
   }
 
   @Test

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 
 import com.google.protobuf.ByteString;
 import dev.baton.coordination.Etcd;
+import dev.baton.coordination.FailureDetector;
 import dev.baton.coordination.Keys;
 import dev.baton.coordination.Leadership;
 import dev.baton.coordination.ThreadStrand;
@@ -31,6 +32,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -42,6 +44,7 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
 
 /** Scheduler nodes without their wires, in one process: loops, workers, and what they told. */
 final class LoopCluster implements AutoCloseable {
@@ -56,6 +59,10 @@ final class LoopCluster implements AutoCloseable {
   private final Random random = new Random();
   private final Map<WorkerLife, TestWorker> workers = new ConcurrentHashMap<>();
   private final List<Node> nodes = new CopyOnWriteArrayList<>();
+  private final List<Line> lines = new CopyOnWriteArrayList<>();
+
+  /** Nodes that are none, but answer pings: address to incarnation. */
+  final Map<String, String> strangers = new ConcurrentHashMap<>();
 
   /**
    * @param clients makes a client of etcd
@@ -97,6 +104,7 @@ final class LoopCluster implements AutoCloseable {
     volatile boolean storeIsFull;
     volatile boolean failsSnapshots;
     volatile boolean standsStill;
+    final String incarnation = Long.toHexString(random.nextLong());
     private volatile boolean hasTakenOver;
     private volatile boolean closed;
 
@@ -111,7 +119,7 @@ final class LoopCluster implements AutoCloseable {
               clock,
               GENERATION,
               sink,
-              this::askSnapshot,
+              new Wire(),
               new Told(),
               settings.apply(LoopSettings.defaults(id)),
               new Resolver(),
@@ -129,7 +137,7 @@ final class LoopCluster implements AutoCloseable {
       LeaderRecord me =
           LeaderRecord.newBuilder()
               .setNodeId(id)
-              .setIncarnation(Long.toHexString(random.nextLong()))
+              .setIncarnation(incarnation)
               .setApiAddress(id)
               .build();
       this.leadership = new Leadership(leases, leaseStrand, random, keys, me, LEADER_TTL, loop);
@@ -139,7 +147,31 @@ final class LoopCluster implements AutoCloseable {
       loop.onStrandFault(fault);
     }
 
-    private CompletableFuture<SnapshotManifest> askSnapshot(String address) {
+    /** The other nodes, as this one reaches them. */
+    private final class Wire implements Peers {
+      @Override
+      public FailureDetector.Line open(String address, FailureDetector.LineListener listener) {
+        Line line = new Line(address, find(address).orElse(null), listener);
+        lines.add(line);
+        if (line.to() == null && !strangers.containsKey(address)) {
+          listener.onBroken();
+        }
+        return line;
+      }
+
+      @Override
+      public CompletableFuture<Boolean> isRefused(String address) {
+        return CompletableFuture.completedFuture(
+            find(address).isEmpty() && !strangers.containsKey(address));
+      }
+
+      @Override
+      public CompletableFuture<SnapshotManifest> askSnapshot(String address) {
+        return ask(address);
+      }
+    }
+
+    private CompletableFuture<SnapshotManifest> ask(String address) {
       told.add("asks " + address);
       return nodes.stream()
           .filter(node -> node.id.equals(address) && !node.failsSnapshots)
@@ -153,6 +185,11 @@ final class LoopCluster implements AutoCloseable {
 
     /** What the loop tells for metrics. */
     private final class Told implements LoopListener {
+      @Override
+      public void onDeposed(FailureDetector.Evidence evidence) {
+        told.add("deposed " + evidence);
+      }
+
       @Override
       public void onRole(Role role, long term) {
         hasTakenOver &= role == Role.LEADING;
@@ -298,6 +335,7 @@ final class LoopCluster implements AutoCloseable {
     /** Ends as a process does that is killed: nothing is given back. */
     void kill() {
       nodes.remove(this);
+      lines.stream().filter(line -> line.to() == this).forEach(line -> line.listener().onBroken());
       closed = true;
       leases.down = true;
       appends.down = true;
@@ -418,6 +456,47 @@ final class LoopCluster implements AutoCloseable {
   Node leader() {
     RealEtcd.awaitUntil("a leader", () -> nodes.stream().anyMatch(Node::isLeading));
     return nodes.stream().filter(Node::isLeading).findFirst().orElseThrow();
+  }
+
+  private Optional<Node> find(String address) {
+    return nodes.stream().filter(node -> node.id.equals(address)).findFirst();
+  }
+
+  /** For pings; it breaks when the other end is killed. */
+  private final class Line implements FailureDetector.Line {
+    private final String address;
+    private final @Nullable Node to;
+    private final FailureDetector.LineListener listener;
+
+    Line(String address, @Nullable Node to, FailureDetector.LineListener listener) {
+      this.address = address;
+      this.to = to;
+      this.listener = listener;
+    }
+
+    @Nullable Node to() {
+      return to;
+    }
+
+    FailureDetector.LineListener listener() {
+      return listener;
+    }
+
+    @Override
+    public void ping() {
+      Node asked = to;
+      String stranger = strangers.get(address);
+      if (stranger != null) {
+        listener.onPong(stranger);
+      } else if (asked != null && !asked.standsStill) {
+        asked.loop.onPing(() -> listener.onPong(asked.incarnation));
+      }
+    }
+
+    @Override
+    public void close() {
+      lines.remove(this);
+    }
   }
 
   private List<String> standbysOf(Node asker) {

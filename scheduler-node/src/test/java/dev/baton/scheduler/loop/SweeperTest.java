@@ -19,7 +19,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -75,7 +74,7 @@ class SweeperTest extends RealEtcd {
             new JournalClock(),
             1,
             new NoWorkers(),
-            address -> new CompletableFuture<>(),
+            Peers.NONE,
             LoopListener.NONE,
             LoopSettings.defaults("n"),
             new Resolver(),

@@ -93,6 +93,19 @@ class TakeOverTest extends RealEtcd {
   }
 
   @Test
+  void shouldNotWaitForTheLeaseOfALeaderWhosePortRefuses() {
+    RunId id = leader.run(nodes.submission(Workflows.one("w")));
+    AttemptName name = awaitAssigned("a", 1).name();
+    leader.kill();
+    standby.awaitLeading();
+    assertTrue(standby.told.contains("deposed REFUSED"), standby.told::toString);
+    worker.succeed(name, "1");
+    standby.awaitStatus(id, RunStatus.SUCCESS);
+    assertEquals(1, worker.receivedNames().size(), "no attempt grew");
+    assertEquals(0, standby.faults(), standby.told::toString);
+  }
+
+  @Test
   void shouldStepDownWhenItsKeyIsDeleted() {
     RunId id = leader.run(nodes.submission(Workflows.one("w")));
     AttemptName name = awaitAssigned("a", 1).name();
@@ -108,9 +121,15 @@ class TakeOverTest extends RealEtcd {
   void shouldStepDownWhenItsKeyIsStolenAndSayNothingMore() {
     leader.run(nodes.submission(Workflows.one("w")));
     AttemptName name = awaitAssigned("a", 1).name();
+    nodes.strangers.put("thief", "x");
     put(
         keys.leader(),
-        LeaderRecord.newBuilder().setNodeId("thief").setIncarnation("x").build().toByteString());
+        LeaderRecord.newBuilder()
+            .setNodeId("thief")
+            .setIncarnation("x")
+            .setApiAddress("thief")
+            .build()
+            .toByteString());
     CompletableFuture<Heard> submitted = leader.submit(nodes.submission(Workflows.one("late")));
     worker.succeed(name, "1");
     await(submitted).refused(RefusalCode.NOT_READY);

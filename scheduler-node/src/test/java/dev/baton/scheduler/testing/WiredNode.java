@@ -46,6 +46,7 @@ public final class WiredNode implements AutoCloseable {
   public final WorkerStreams streams;
   public final GrpcPeers peers;
   public final String address;
+  public final String incarnation = Long.toHexString(new Random().nextLong());
 
   /** What failed that should not. */
   public final List<String> faults = new CopyOnWriteArrayList<>();
@@ -69,7 +70,7 @@ public final class WiredNode implements AutoCloseable {
     this.strand = new ThreadStrand("loop", true, this::onFault);
     Etcd reads = client(etcd, "reads");
     this.streams = new WorkerStreams(strand, id, GENERATION);
-    this.peers = new GrpcPeers(GENERATION, this::channel, sideStrand);
+    this.peers = new GrpcPeers(GENERATION, incarnation, this::channel, sideStrand);
     Resolver resolver = new Resolver();
     Loop parts =
         new Loop(
@@ -114,7 +115,7 @@ public final class WiredNode implements AutoCloseable {
     LeaderRecord me =
         LeaderRecord.newBuilder()
             .setNodeId(id)
-            .setIncarnation(Long.toHexString(random.nextLong()))
+            .setIncarnation(incarnation)
             .setApiAddress(address)
             .build();
     this.leadership =
