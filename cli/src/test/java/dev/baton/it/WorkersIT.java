@@ -77,6 +77,10 @@ class WorkersIT {
               ? List.of(AttemptOutcome.ATTEMPT_LOST, AttemptOutcome.ATTEMPT_SUCCESS)
               : List.of(AttemptOutcome.ATTEMPT_SUCCESS);
       assertEquals(expected, outcomes(task), task.getTaskId());
+      if (lost.contains(task.getTaskId())) {
+        String reason = task.getAttempts(0).getReason();
+        assertTrue(reason.contains("its port refuses connections"), reason);
+      }
     }
     assertEquals(Set.copyOf(lost), restarted(scene.ledger()));
   }

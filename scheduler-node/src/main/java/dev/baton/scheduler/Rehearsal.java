@@ -21,6 +21,7 @@ import dev.baton.scheduler.loop.LoopListener;
 import dev.baton.scheduler.loop.LoopSettings;
 import dev.baton.scheduler.loop.Peers;
 import dev.baton.scheduler.loop.SchedulerLoop;
+import dev.baton.scheduler.loop.WorkerPorts;
 import dev.baton.scheduler.model.RunId;
 import dev.baton.workflow.Resolver;
 import dev.baton.workflow.WorkflowReader;
@@ -85,7 +86,8 @@ final class Rehearsal {
               resolver,
               Runnable::run,
               random),
-          new SchedulerLoop.Outside(List::of, () -> false, loaded -> {}, leads -> {}, fatal -> {}));
+          new SchedulerLoop.Outside(
+              List::of, WorkerPorts.NONE, () -> false, loaded -> {}, leads -> {}, fatal -> {}));
 
   private Rehearsal() {}
 

@@ -27,6 +27,7 @@ import dev.baton.scheduler.SchedulerSettings.Compaction;
 import dev.baton.scheduler.api.BatonApi;
 import dev.baton.scheduler.api.ForwardedCalls;
 import dev.baton.scheduler.dispatch.GrpcPeers;
+import dev.baton.scheduler.dispatch.Ports;
 import dev.baton.scheduler.dispatch.WorkerStreams;
 import dev.baton.scheduler.journal.JournalClock;
 import dev.baton.scheduler.loop.Loop;
@@ -143,6 +144,7 @@ public final class SchedulerNode {
             parts,
             new SchedulerLoop.Outside(
                 nodes::standbys,
+                new Ports(),
                 size::isFull,
                 loaded -> announce(claim.get(), loaded),
                 leads -> compact(reads, sideStrand, nodes, leads),

@@ -1,7 +1,6 @@
 package dev.baton.scheduler.dispatch;
 
 import dev.baton.coordination.FailureDetector;
-import dev.baton.node.HostPort;
 import dev.baton.proto.journal.v1.PeerServiceGrpc;
 import dev.baton.proto.journal.v1.PingRequest;
 import dev.baton.proto.journal.v1.PingResponse;
@@ -15,10 +14,6 @@ import io.grpc.stub.ClientCallStreamObserver;
 import io.grpc.stub.ClientResponseObserver;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
-import java.io.IOException;
-import java.net.ConnectException;
-import java.net.InetSocketAddress;
-import java.net.Socket;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
@@ -32,7 +27,6 @@ import org.slf4j.LoggerFactory;
 public final class GrpcPeers extends PeerServiceGrpc.PeerServiceImplBase implements Peers {
   private static final Logger LOG = LoggerFactory.getLogger(GrpcPeers.class);
   private static final long SNAPSHOT_DEADLINE_SECONDS = 120;
-  private static final Duration CONNECT_TIMEOUT = Duration.ofMillis(300);
 
   /** A line for pings is opened afresh after this long: every call has a deadline. */
   private static final Duration LINE_LIFE = Duration.ofHours(1);
@@ -174,23 +168,7 @@ public final class GrpcPeers extends PeerServiceGrpc.PeerServiceImplBase impleme
 
   @Override
   public CompletableFuture<Boolean> isRefused(String apiAddress) {
-    CompletableFuture<Boolean> answer = new CompletableFuture<>();
-    Thread.ofVirtual()
-        .name("probe of ", 0)
-        .start(() -> {
-          try (Socket socket = new Socket()) {
-            HostPort address = HostPort.parse(apiAddress);
-            socket.connect(
-                new InetSocketAddress(address.host(), address.port()),
-                (int) CONNECT_TIMEOUT.toMillis());
-            answer.complete(false);
-          } catch (ConnectException e) {
-            answer.complete(true);
-          } catch (IOException | IllegalArgumentException e) {
-            answer.completeExceptionally(e);
-          }
-        });
-    return answer;
+    return Ports.knock(apiAddress);
   }
 
   @Override

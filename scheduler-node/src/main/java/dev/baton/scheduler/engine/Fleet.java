@@ -76,6 +76,7 @@ public final class Fleet {
     boolean inventoried;
     long fullUntil;
     int timesFull;
+    boolean provenGone;
     final Set<AttemptName> foreign = new HashSet<>();
   }
 
@@ -114,6 +115,7 @@ public final class Fleet {
   public void streamOpened(WorkerLife life, long now) {
     Presence presence = presences.computeIfAbsent(life, l -> new Presence());
     presence.streams++;
+    presence.provenGone = false;
     presence.heardAt = now;
     presence.inventoried = false;
   }
@@ -129,6 +131,24 @@ public final class Fleet {
       presence.inventoried = false;
       presence.foreign.clear();
     }
+  }
+
+  /** Its process is known to be gone, unless it opens a stream again. */
+  public void provenGone(WorkerLife life) {
+    Presence presence = presences.get(life);
+    if (presence != null && presence.streams <= 0) {
+      presence.provenGone = true;
+    }
+  }
+
+  public boolean isProvenGone(WorkerLife life) {
+    Presence presence = presences.get(life);
+    return presence != null && presence.provenGone;
+  }
+
+  public boolean isConnected(WorkerLife life) {
+    Presence presence = presences.get(life);
+    return presence != null && presence.streams > 0;
   }
 
   public void heard(WorkerLife life, long now) {
@@ -228,6 +248,9 @@ public final class Fleet {
 
   public Standing standing(WorkerLife life, long now) {
     Presence presence = presences.get(life);
+    if (presence != null && presence.provenGone) {
+      return Standing.LOST;
+    }
     long silentSince = silentSince(presence, now);
     boolean suspect = silentSince != NEVER;
     boolean isRegistered = isRegistered(life);

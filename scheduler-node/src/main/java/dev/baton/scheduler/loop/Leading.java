@@ -338,14 +338,7 @@ final class Leading implements Pipeline.Listener, Decisions.Listener {
       if (fleet.standing(life, now) != Fleet.Standing.LOST) {
         continue;
       }
-      String reason =
-          fleet.isRegistered(life)
-              ? "worker "
-                  + life.workerId()
-                  + " was silent for "
-                  + Limits.LOST_AFTER.toSeconds()
-                  + " s"
-              : "worker " + life.workerId() + " is gone";
+      String reason = "worker " + life.workerId() + whyLost(life);
       LOG.atInfo().log(
           "{}: {} attempts are given up and tried elsewhere",
           reason,
@@ -357,6 +350,15 @@ final class Leading implements Pipeline.Listener, Decisions.Listener {
         }
       }
     }
+  }
+
+  private String whyLost(WorkerLife life) {
+    if (fleet.isProvenGone(life)) {
+      return " is gone: its stream broke, and its port refuses connections";
+    }
+    return fleet.isRegistered(life)
+        ? " was silent for " + Limits.LOST_AFTER.toSeconds() + " s"
+        : " is gone";
   }
 
   /** A worker that is lost although its lease holds must not look alive. */

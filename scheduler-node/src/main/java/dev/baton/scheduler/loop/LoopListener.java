@@ -1,6 +1,5 @@
 package dev.baton.scheduler.loop;
 
-import dev.baton.coordination.FailureDetector;
 import dev.baton.scheduler.model.Outcome;
 import java.time.Duration;
 
@@ -36,7 +35,7 @@ public interface LoopListener {
   default void onLoaded(int keysRead, Duration took) {}
 
   /** This node has taken the place of a leader that was dead by this evidence. */
-  default void onDeposed(FailureDetector.Evidence evidence) {}
+  default void onDeposed(String evidence) {}
 
   /** A leader that was deposed answers again, and would still have had its lease. */
   default void onWrongGuess() {}

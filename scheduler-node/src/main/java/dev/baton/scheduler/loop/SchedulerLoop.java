@@ -22,6 +22,7 @@ import dev.baton.scheduler.model.RunId;
 import dev.baton.scheduler.model.WorkerLife;
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
@@ -52,6 +53,7 @@ public final class SchedulerLoop implements Leadership.Listener, JournalTail.Lis
   private final Requests requests = new Requests();
   private final ReadSide readSide;
   private final Roster roster;
+  private final WorkerDeaths deaths;
   private final StateLoader loader;
   private final Registry workers;
 
@@ -76,6 +78,7 @@ public final class SchedulerLoop implements Leadership.Listener, JournalTail.Lis
    * What the node around the loop knows.
    *
    * @param standbys addresses of the other nodes that follow
+   * @param ports of workers
    * @param storeIsFull etcd is nearly out of space
    * @param loaded told whether this node's state is complete
    * @param leads told whether this node leads
@@ -83,6 +86,7 @@ public final class SchedulerLoop implements Leadership.Listener, JournalTail.Lis
    */
   public record Outside(
       Supplier<List<String>> standbys,
+      WorkerPorts ports,
       BooleanSupplier storeIsFull,
       Consumer<Boolean> loaded,
       Consumer<Boolean> leads,
@@ -95,6 +99,7 @@ public final class SchedulerLoop implements Leadership.Listener, JournalTail.Lis
     this.workers = new Registry(loop.reads(), loop.strand(), loop.keys().workers(), loop.random());
     this.roster =
         new Roster(loop.keys().workers(), fleet, this::onRegistered, this::onUnregistered);
+    this.deaths = new WorkerDeaths(loop.strand(), fleet, outside.ports());
     this.readSide = new ReadSide(loop, this::view, () -> leading, watchers);
   }
 
@@ -256,6 +261,7 @@ public final class SchedulerLoop implements Leadership.Listener, JournalTail.Lis
     loop.strand()
         .execute(() -> {
           fleet.streamClosed(life, loop.now());
+          deaths.onStreamClosed(life);
           if (leading != null) {
             leading.touched();
           }
@@ -534,7 +540,7 @@ public final class SchedulerLoop implements Leadership.Listener, JournalTail.Lis
   private final class DetectorListener implements FailureDetector.Listener {
     @Override
     public void onDeposed(LeaderRecord leader, long term, FailureDetector.Evidence evidence) {
-      loop.listener().onDeposed(evidence);
+      loop.listener().onDeposed(evidence.name().toLowerCase(Locale.ROOT));
       LOG.info(
           "Node {}, the leader of term {}, was deposed: {}", leader.getNodeId(), term, evidence);
     }
@@ -667,6 +673,7 @@ public final class SchedulerLoop implements Leadership.Listener, JournalTail.Lis
     if (replica != null) {
       fleet.forgetGone(replica.state().workers());
     }
+    deaths.tick();
     decideEligibility();
     watchLeader();
     publish();

@@ -1,6 +1,5 @@
 package dev.baton.scheduler.metrics;
 
-import dev.baton.coordination.FailureDetector;
 import dev.baton.scheduler.loop.LoopListener;
 import dev.baton.scheduler.loop.Role;
 import dev.baton.scheduler.loop.SchedulerLoop;
@@ -162,10 +161,8 @@ public final class LoopMetrics implements LoopListener {
   }
 
   @Override
-  public void onDeposed(FailureDetector.Evidence evidence) {
-    registry
-        .counter("baton.failover.deposed", "evidence", evidence.name().toLowerCase(Locale.ROOT))
-        .increment();
+  public void onDeposed(String evidence) {
+    registry.counter("baton.failover.deposed", "evidence", evidence).increment();
   }
 
   @Override

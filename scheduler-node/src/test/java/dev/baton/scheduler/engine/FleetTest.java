@@ -76,6 +76,21 @@ class FleetTest {
   }
 
   @Test
+  void shouldGiveUpALifeThatIsProvenGoneUntilItSpeaksAgain() {
+    cluster.worker(LIFE, 1, "x");
+    cluster.fleet.provenGone(LIFE);
+    assertEquals(Standing.CONNECTED, standing(), "it has a stream");
+    cluster.fleet.streamClosed(LIFE, cluster.now());
+    assertEquals(Standing.SUSPECT, standing());
+    cluster.fleet.provenGone(LIFE);
+    assertEquals(Standing.LOST, standing());
+    cluster.fleet.openTerm(cluster.now());
+    assertEquals(Standing.LOST, standing(), "in a young term, too");
+    cluster.fleet.streamOpened(LIFE, cluster.now());
+    assertEquals(Standing.CONNECTED, standing());
+  }
+
+  @Test
   void shouldGiveUpALifeThatAnotherHasTakenThePlaceOf() {
     cluster.worker(LIFE, 1, "x");
     cluster.advance(Duration.ofMinutes(1));

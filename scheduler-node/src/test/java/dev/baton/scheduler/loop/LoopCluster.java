@@ -61,6 +61,28 @@ final class LoopCluster implements AutoCloseable {
   private final List<Node> nodes = new CopyOnWriteArrayList<>();
   private final List<Line> lines = new CopyOnWriteArrayList<>();
 
+  /** Workers whose process is there, and their ports with it. */
+  private final WorkerPorts workerPorts =
+      new WorkerPorts() {
+        @Override
+        public CompletableFuture<Boolean> answers(String address, String incarnation) {
+          boolean itself = openPorts.getOrDefault(address, "").equals(incarnation);
+          asked.add(address);
+          return CompletableFuture.completedFuture(itself);
+        }
+
+        @Override
+        public CompletableFuture<Boolean> isRefused(String address) {
+          return CompletableFuture.completedFuture(!openPorts.containsKey(address));
+        }
+      };
+
+  /** Workers' ports that accept connections: address to the incarnation that answers. */
+  final Map<String, String> openPorts = new ConcurrentHashMap<>();
+
+  /** Workers' ports that were asked who answers there. */
+  final List<String> asked = new CopyOnWriteArrayList<>();
+
   /** Nodes that are none, but answer pings: address to incarnation. */
   final Map<String, String> strangers = new ConcurrentHashMap<>();
 
@@ -130,6 +152,7 @@ final class LoopCluster implements AutoCloseable {
               parts,
               new SchedulerLoop.Outside(
                   () -> standbysOf(this),
+                  workerPorts,
                   () -> storeIsFull,
                   loaded -> told.add("loaded " + loaded),
                   leads -> told.add("leads " + leads),
@@ -186,7 +209,7 @@ final class LoopCluster implements AutoCloseable {
     /** What the loop tells for metrics. */
     private final class Told implements LoopListener {
       @Override
-      public void onDeposed(FailureDetector.Evidence evidence) {
+      public void onDeposed(String evidence) {
         told.add("deposed " + evidence);
       }
 
@@ -515,6 +538,8 @@ final class LoopCluster implements AutoCloseable {
         WorkerRecord.newBuilder()
             .setWorkerId(id)
             .setIncarnation(life.incarnation())
+            .setHost(id)
+            .setPort(1)
             .addCapabilities("*")
             .setSlots(slots)
             .build();
@@ -530,11 +555,21 @@ final class LoopCluster implements AutoCloseable {
     return worker;
   }
 
-  /** Its streams break, and its lease ends. */
-  void bury(TestWorker worker) {
+  static String portOf(TestWorker worker) {
+    return worker.life.workerId() + ":1";
+  }
+
+  /** Its process is gone: its streams break, but its lease holds. */
+  void crash(TestWorker worker) {
     worker.die();
     workers.remove(worker.life);
+    openPorts.remove(portOf(worker));
     nodes.forEach(node -> node.loop.onStreamClosed(worker.life));
+  }
+
+  /** Its streams break, and its lease ends. */
+  void bury(TestWorker worker) {
+    crash(worker);
     ByteString key = keys.worker(worker.life.workerId());
     RealEtcd.await(
         etcd.txn(new Txn(List.of(), List.of(new Txn.Op.Delete(key)), List.of()), RealEtcd.SOON));

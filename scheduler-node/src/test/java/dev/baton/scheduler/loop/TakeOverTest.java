@@ -98,7 +98,7 @@ class TakeOverTest extends RealEtcd {
     AttemptName name = awaitAssigned("a", 1).name();
     leader.kill();
     standby.awaitLeading();
-    assertTrue(standby.told.contains("deposed REFUSED"), standby.told::toString);
+    assertTrue(standby.told.contains("deposed refused"), standby.told::toString);
     worker.succeed(name, "1");
     standby.awaitStatus(id, RunStatus.SUCCESS);
     assertEquals(1, worker.receivedNames().size(), "no attempt grew");

@@ -11,6 +11,7 @@ import dev.baton.proto.v1.ListNodesResponse;
 import dev.baton.scheduler.api.BatonApi;
 import dev.baton.scheduler.api.ForwardedCalls;
 import dev.baton.scheduler.dispatch.GrpcPeers;
+import dev.baton.scheduler.dispatch.Ports;
 import dev.baton.scheduler.dispatch.WorkerStreams;
 import dev.baton.scheduler.journal.JournalClock;
 import dev.baton.scheduler.loop.Loop;
@@ -96,7 +97,7 @@ public final class WiredNode implements AutoCloseable {
         new SchedulerLoop(
             parts,
             new SchedulerLoop.Outside(
-                List::of, () -> false, loaded -> {}, leads -> {}, faults::add));
+                List::of, new Ports(), () -> false, loaded -> {}, leads -> {}, faults::add));
     streams.attach(loop);
     peers.attach(loop);
     BatonApi api =
