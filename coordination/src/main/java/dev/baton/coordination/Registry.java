@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
@@ -44,6 +45,7 @@ public final class Registry {
   private final RandomGenerator random;
   private final Backoff backoff;
   private final List<Listener> listeners = new ArrayList<>();
+  private final List<CompletableFuture<Void>> refreshes = new ArrayList<>();
   private final Map<ByteString, KeyValue> known =
       new TreeMap<>(ByteString.unsignedLexicographicalComparator());
 
@@ -97,6 +99,17 @@ public final class Registry {
     }
   }
 
+  /**
+   * Lists now, linearizably: done once the listeners were told all that stood here when it was
+   * called. Fails if that could not be read at once.
+   */
+  public CompletableFuture<Void> refresh() {
+    CompletableFuture<Void> told = new CompletableFuture<>();
+    refreshes.add(told);
+    list();
+    return told;
+  }
+
   private void list() {
     if (closed) {
       return;
@@ -111,6 +124,9 @@ public final class Registry {
           if (mine == round) {
             backoff.reset();
             tell(listing);
+            List<CompletableFuture<Void>> done = List.copyOf(refreshes);
+            refreshes.clear();
+            done.forEach(refresh -> refresh.complete(null));
           }
           if (mine == round) {
             follow(listing.revision() + 1, mine);
@@ -122,6 +138,9 @@ public final class Registry {
         failure -> {
           if (mine == round) {
             listAfter(backoff.next());
+            List<CompletableFuture<Void>> failed = List.copyOf(refreshes);
+            refreshes.clear();
+            failed.forEach(refresh -> refresh.completeExceptionally(failure));
           }
         });
   }

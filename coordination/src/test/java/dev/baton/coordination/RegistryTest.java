@@ -7,6 +7,7 @@ import com.google.protobuf.ByteString;
 import dev.baton.coordination.EtcdException.Kind;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.AfterEach;
@@ -51,6 +52,28 @@ class RegistryTest extends RealEtcd {
     List<String> late = new CopyOnWriteArrayList<>();
     onStrand(() -> registry.add(new Telling(late)));
     assertEquals(List.of("put a=2", "listed"), late);
+  }
+
+  private CompletableFuture<Void> refresh() {
+    return CompletableFuture.completedFuture(registry).thenComposeAsync(Registry::refresh, strand);
+  }
+
+  @Test
+  void shouldHaveToldAllThatWasThereOnceItIsRefreshed() {
+    put(keys.worker("a"), "1");
+    start();
+    awaitUntil("the list", SOON, () -> told.equals(List.of("put a=1", "listed")));
+    network.failWatches(Kind.COMPACTED);
+    for (int i = 0; i < 20; i++) {
+      put(keys.worker("b"), String.valueOf(i));
+      await(refresh());
+      assertTrue(told.contains("put b=" + i), told::toString);
+    }
+    put(keys.worker("c"), "1");
+    awaitUntil("it goes on", SOON, () -> told.contains("put c=1"));
+    network.cut = true;
+    CompletableFuture<Void> refreshed = refresh();
+    awaitUntil("it fails", SOON, refreshed::isCompletedExceptionally);
   }
 
   @Test

@@ -8,8 +8,6 @@ import dev.baton.proto.v1.WorkerRecord;
 import dev.baton.scheduler.engine.Fleet;
 import dev.baton.scheduler.model.Limits;
 import dev.baton.scheduler.model.WorkerLife;
-import java.util.HashSet;
-import java.util.List;
 import java.util.Set;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
@@ -61,20 +59,6 @@ final class Roster implements Registry.Listener {
   public void onDelete(ByteString key) {
     fleet.unregister(idOf(key));
     left.run();
-  }
-
-  /** The folder as it is now, whatever came before. */
-  void replace(List<KeyValue> listed) {
-    Set<String> ids = new HashSet<>();
-    for (KeyValue worker : listed) {
-      ids.add(idOf(worker.key()));
-      onPut(worker);
-    }
-    for (Fleet.Registration known : List.copyOf(fleet.registrations())) {
-      if (!ids.contains(known.life().workerId())) {
-        fleet.unregister(known.life().workerId());
-      }
-    }
   }
 
   private String idOf(ByteString key) {

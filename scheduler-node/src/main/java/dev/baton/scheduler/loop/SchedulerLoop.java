@@ -4,7 +4,6 @@ import dev.baton.coordination.Answer;
 import dev.baton.coordination.Etcd.KeyValue;
 import dev.baton.coordination.FailureDetector;
 import dev.baton.coordination.Leadership;
-import dev.baton.coordination.Listing;
 import dev.baton.coordination.Registry;
 import dev.baton.proto.journal.v1.SnapshotManifest;
 import dev.baton.proto.v1.LeaderRecord;
@@ -42,7 +41,6 @@ public final class SchedulerLoop implements Leadership.Listener, JournalTail.Lis
   private static final Duration TICK = Duration.ofMillis(100);
   private static final Duration LEADERLESS = Duration.ofSeconds(2);
   private static final Duration IN_TOUCH = Duration.ofSeconds(1);
-  private static final Duration LIST_DEADLINE = Duration.ofSeconds(3);
   private static final int MAX_FAULTS = 2;
   private static final Pause FIRST_LOAD_PAUSE = Pause.upTo(Duration.ofSeconds(5));
 
@@ -571,12 +569,10 @@ public final class SchedulerLoop implements Leadership.Listener, JournalTail.Lis
     CompletableFuture<Void> caughtUp = new CompletableFuture<>();
     following.finish(() -> caughtUp.complete(null));
     Answer.of(
-        Listing.read(loop.reads(), loop.strand(), loop.keys().workers(), LIST_DEADLINE)
-            .thenCombineAsync(caughtUp, (listing, nothing) -> listing, loop.strand()),
+        workers.refresh().thenComposeAsync(listed -> caughtUp, loop.strand()),
         loop.strand(),
-        listing -> {
+        ready -> {
           if (!closed && tail == following && role == Role.TAKING_OVER) {
-            roster.replace(listing.keyValues());
             lead(term, following, following.keysRead() - keysBefore);
           }
         },

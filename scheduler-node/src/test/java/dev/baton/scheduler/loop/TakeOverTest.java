@@ -253,6 +253,27 @@ class TakeOverTest extends RealEtcd {
   }
 
   @Test
+  void shouldKnowAWorkerThatRegistersWhileItTakesOver() {
+    standby.reads.reads.clear();
+    standby.reads.hold(key -> key.startsWith(keys.journal()) || key.equals(keys.head()));
+    leader.resign();
+    awaitUntil(
+        "it has listed the workers",
+        () -> standby.reads.reads.stream().anyMatch(key -> key.startsWith(keys.workers())));
+    TestWorker late = nodes.worker("late", 8);
+    late.handle(assignment -> LoopCluster.success(assignment, "1"));
+    awaitUntil(
+        "it knows it",
+        () -> await(standby.read(0, SOON, view -> view.fleet().registration("late") != null)));
+    standby.reads.release();
+    standby.awaitLeading();
+    nodes.bury(worker);
+    RunId id = standby.run(nodes.submission(Workflows.one("w")));
+    standby.awaitStatus(id, RunStatus.SUCCESS);
+    assertEquals(0, standby.faults(), standby.told::toString);
+  }
+
+  @Test
   void shouldKeepOneLeaseForCampaignsHoweverOftenTheyChange() {
     try (Operator operator = new Operator(cluster.endpoints().getFirst())) {
       for (int i = 0; i < 3; i++) {
