@@ -157,13 +157,27 @@ class LeadershipTest extends RealEtcd {
     assertEquals(Optional.empty(), await(etcd.renew(lease.id(), SOON)));
   }
 
+  private Candidate leader() {
+    Candidate leader = new Candidate("a");
+    awaitUntil("a leads", SOON, leader::leads);
+    return leader;
+  }
+
+  /** One that could take the leader's place. */
+  private Candidate standby(String id, Candidate leader) {
+    Candidate standby = new Candidate(id);
+    awaitUntil(
+        id + " is ready",
+        SOON,
+        () -> standby.seenTerm == leader.term && standby.leadership.leases() == 1);
+    return standby;
+  }
+
   @Test
   void shouldDeposeALeaderWhoseHeadHasNotMoved() {
     long head = put(keys.head(), "1");
-    Candidate a = new Candidate("a");
-    awaitUntil("a leads", SOON, a::leads);
-    Candidate b = new Candidate("b");
-    awaitUntil("b is ready", SOON, () -> b.seenTerm == a.term && b.leadership.leases() == 1);
+    Candidate a = leader();
+    Candidate b = standby("b", a);
     long lease = leaderLease();
     Deposition outcome = await(b.leadership.depose(a.term, head));
     assertEquals(new Deposition(true, 0), outcome);
@@ -178,10 +192,8 @@ class LeadershipTest extends RealEtcd {
   @Test
   void shouldNotDeposeALeaderThatHasWritten() {
     long head = put(keys.head(), "1");
-    Candidate a = new Candidate("a");
-    awaitUntil("a leads", SOON, a::leads);
-    Candidate b = new Candidate("b");
-    awaitUntil("b is ready", SOON, () -> b.seenTerm == a.term && b.leadership.leases() == 1);
+    Candidate a = leader();
+    Candidate b = standby("b", a);
     long moved = put(keys.head(), "2");
     assertEquals(new Deposition(false, moved), await(b.leadership.depose(a.term, head)));
     assertEquals(new Deposition(false, 0), await(b.leadership.depose(a.term - 1, moved)));
@@ -193,13 +205,9 @@ class LeadershipTest extends RealEtcd {
   @Test
   void shouldLetOneOfTwoDepose() {
     long head = put(keys.head(), "1");
-    Candidate a = new Candidate("a");
-    awaitUntil("a leads", SOON, a::leads);
-    Candidate b = new Candidate("b");
-    Candidate c = new Candidate("c");
-    for (Candidate each : List.of(b, c)) {
-      awaitUntil("ready", SOON, () -> each.seenTerm == a.term && each.leadership.leases() == 1);
-    }
+    Candidate a = leader();
+    Candidate b = standby("b", a);
+    Candidate c = standby("c", a);
     CompletableFuture<Deposition> one = b.leadership.depose(a.term, head);
     CompletableFuture<Deposition> other = c.leadership.depose(a.term, head);
     assertTrue(await(one).won() ^ await(other).won());
@@ -210,10 +218,8 @@ class LeadershipTest extends RealEtcd {
   @Test
   void shouldWinByTheKeyWhenTheAnswerToADepositionIsLost() {
     long head = put(keys.head(), "1");
-    Candidate a = new Candidate("a");
-    awaitUntil("a leads", SOON, a::leads);
-    Candidate b = new Candidate("b");
-    awaitUntil("b is ready", SOON, () -> b.seenTerm == a.term && b.leadership.leases() == 1);
+    Candidate a = leader();
+    Candidate b = standby("b", a);
     b.network.answersToLose.set(1);
     assertEquals(new Deposition(false, 0), await(b.leadership.depose(a.term, head)));
     awaitUntil("b leads", SOON, b::leads);
