@@ -303,7 +303,7 @@ public final class FailureDetector {
         wasRefused = true;
         headWhenRefused = headRevision.getAsLong();
         pausing = strand.schedule(BETWEEN_REFUSALS, this::probe);
-      } else if (strand.nanoTime() - brokenSinceNanos < holdOff().toNanos()) {
+      } else if (deposing || strand.nanoTime() - brokenSinceNanos < holdOff().toNanos()) {
         pausing = strand.schedule(pauses.next(), this::probe);
       } else {
         depose(Evidence.REFUSED, headWhenRefused);

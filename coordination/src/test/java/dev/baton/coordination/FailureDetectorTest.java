@@ -33,6 +33,7 @@ class FailureDetectorTest implements FailureDetector.Wire, FailureDetector.Liste
   private boolean answers = true;
   private String incarnation = "i1";
   private Deposition next = new Deposition(true, 0);
+  private @Nullable CompletableFuture<Deposition> unanswered;
   private @Nullable LineListener open;
   private final FailureDetector detector =
       new FailureDetector(strand, new Random(1), this, () -> this.head, this::depose, this);
@@ -62,7 +63,7 @@ class FailureDetectorTest implements FailureDetector.Wire, FailureDetector.Liste
 
   private CompletableFuture<Deposition> depose(long term, long headRevision) {
     told.add("depose " + term + " at " + headRevision);
-    return CompletableFuture.completedFuture(next);
+    return unanswered == null ? CompletableFuture.completedFuture(next) : unanswered;
   }
 
   @Override
@@ -150,6 +151,23 @@ class FailureDetectorTest implements FailureDetector.Wire, FailureDetector.Liste
     strand.advance(Duration.ofSeconds(2));
     next = new Deposition(true, 0);
     strand.advance(Duration.ofSeconds(2));
+    assertEquals("deposed by REFUSED", told.getLast());
+  }
+
+  @Test
+  void shouldKnockOnWhileAnAttemptIsUnanswered() {
+    watch();
+    CompletableFuture<Deposition> lost = new CompletableFuture<>();
+    unanswered = lost;
+    answers = false;
+    strand.advance(FailureDetector.SILENCE.plus(FailureDetector.PING_EVERY));
+    assertEquals(List.of("depose 7 at 10"), told);
+    refuses = true;
+    breakLine();
+    passWhileHeadMoves(Duration.ofSeconds(3));
+    unanswered = null;
+    lost.complete(new Deposition(false, 0));
+    passWhileHeadMoves(Duration.ofSeconds(3));
     assertEquals("deposed by REFUSED", told.getLast());
   }
 
