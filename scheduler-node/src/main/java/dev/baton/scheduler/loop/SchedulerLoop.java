@@ -2,7 +2,6 @@ package dev.baton.scheduler.loop;
 
 import dev.baton.coordination.Answer;
 import dev.baton.coordination.Etcd.KeyValue;
-import dev.baton.coordination.FailureDetector;
 import dev.baton.coordination.Leadership;
 import dev.baton.coordination.Registry;
 import dev.baton.proto.journal.v1.SnapshotManifest;
@@ -21,7 +20,6 @@ import dev.baton.scheduler.model.RunId;
 import dev.baton.scheduler.model.WorkerLife;
 import java.time.Duration;
 import java.util.List;
-import java.util.Locale;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
@@ -36,13 +34,13 @@ import org.slf4j.LoggerFactory;
  * a term ends. The public methods may be called from any thread; everything else runs on the
  * strand.
  */
-public final class SchedulerLoop implements Leadership.Listener, JournalTail.Listener {
+public final class SchedulerLoop
+    implements Leadership.Listener, JournalTail.Listener, Loading.Listener {
   private static final Logger LOG = LoggerFactory.getLogger(SchedulerLoop.class);
   private static final Duration TICK = Duration.ofMillis(100);
   private static final Duration LEADERLESS = Duration.ofSeconds(2);
   private static final Duration IN_TOUCH = Duration.ofSeconds(1);
   private static final int MAX_FAULTS = 2;
-  private static final Pause FIRST_LOAD_PAUSE = Pause.upTo(Duration.ofSeconds(5));
 
   private final Loop loop;
   private final Outside outside;
@@ -52,23 +50,19 @@ public final class SchedulerLoop implements Leadership.Listener, JournalTail.Lis
   private final ReadSide readSide;
   private final Roster roster;
   private final WorkerDeaths deaths;
-  private final StateLoader loader;
+  private final Loading loading;
+  private final LeaderSight sight;
   private final Registry workers;
 
   private @Nullable Leadership leadership;
-  private @Nullable FailureDetector detector;
   private Role role = Role.LOADING;
   private @Nullable Replica replica;
   private @Nullable JournalTail tail;
   private @Nullable Leading leading;
   private boolean eligible;
-  private long leaderlessSinceNanos;
   private long takeOverNanos;
-  private Pause loadPause = FIRST_LOAD_PAUSE;
-  private int loads;
   private int faults;
   private boolean closed;
-  private volatile LeaderView leaderView = new LeaderView(null, 0, false);
   private volatile NodeStatus status =
       new NodeStatus(Role.LOADING, 0, 0, Duration.ZERO, Duration.ZERO, NodeStatus.Load.NONE);
 
@@ -93,7 +87,8 @@ public final class SchedulerLoop implements Leadership.Listener, JournalTail.Lis
   public SchedulerLoop(Loop loop, Outside outside) {
     this.loop = loop;
     this.outside = outside;
-    this.loader = new StateLoader(loop.reads(), loop.keys(), loop.strand(), loop.generation());
+    this.loading = new Loading(loop, this);
+    this.sight = new LeaderSight(loop);
     this.workers = new Registry(loop.reads(), loop.strand(), loop.keys().workers(), loop.random());
     this.roster =
         new Roster(loop.keys().workers(), fleet, this::onRegistered, this::onUnregistered);
@@ -108,15 +103,7 @@ public final class SchedulerLoop implements Leadership.Listener, JournalTail.Lis
     loop.strand()
         .execute(() -> {
           this.leadership = leadership;
-          leaderlessSinceNanos = loop.strand().nanoTime();
-          detector =
-              new FailureDetector(
-                  loop.strand(),
-                  loop.random(),
-                  loop.peers(),
-                  () -> tail == null ? 0 : tail.headRevision(),
-                  leadership::depose,
-                  new DetectorListener());
+          sight.start(leadership, () -> tail == null ? 0 : tail.headRevision());
           workers.add(roster);
           workers.start();
           leadership.start();
@@ -131,7 +118,8 @@ public final class SchedulerLoop implements Leadership.Listener, JournalTail.Lis
         () -> {
           closed = true;
           leave();
-          watchNobody();
+          loading.close();
+          sight.close();
           workers.close();
           become(Role.STOPPED, 0);
         },
@@ -143,7 +131,8 @@ public final class SchedulerLoop implements Leadership.Listener, JournalTail.Lis
     return onStrand(() -> {
       closed = true;
       leave();
-      watchNobody();
+      loading.close();
+      sight.close();
       become(Role.STOPPED, 0);
       Leadership held = leadership;
       return held == null ? CompletableFuture.completedFuture(null) : held.resign();
@@ -157,7 +146,7 @@ public final class SchedulerLoop implements Leadership.Listener, JournalTail.Lis
   // What users ask, from any thread.
 
   public LeaderView leader() {
-    return leaderView;
+    return sight.view();
   }
 
   public NodeStatus status() {
@@ -334,57 +323,21 @@ public final class SchedulerLoop implements Leadership.Listener, JournalTail.Lis
     }
     become(Role.LOADING, 0);
     outside.loaded().accept(false);
-    long began = loop.strand().nanoTime();
-    int mine = ++loads;
-    Answer.of(
-        loader.load(!loadPause.equals(FIRST_LOAD_PAUSE)),
-        loop.strand(),
-        loaded -> {
-          if (closed || mine != loads) {
-            return;
-          }
-          loadPause = FIRST_LOAD_PAUSE;
-          Duration took = Duration.ofNanos(loop.strand().nanoTime() - began);
-          loop.listener().onLoaded(loaded.keysRead(), took);
-          follow(loaded);
-        },
-        failure -> {
-          if (closed || mine != loads) {
-            return;
-          }
-          if (hasUnknownEvent(failure)) {
-            stop(failure.getMessage());
-          } else {
-            LOG.warn("Loading the state failed and is tried again: {}", failure.toString());
-            loadLater();
-          }
-        });
+    loading.begin();
+  }
+
+  @Override
+  public void onLoadFailed() {
+    loadLater();
   }
 
   private void loadLater() {
     become(Role.LOADING, 0);
-    int mine = ++loads;
-    loop.strand()
-        .schedule(
-            loadPause.now(),
-            () -> {
-              if (mine == loads) {
-                load();
-              }
-            });
-    loadPause = loadPause.longer();
+    loading.later(this::load);
   }
 
-  private static boolean hasUnknownEvent(@Nullable Throwable failure) {
-    for (Throwable t = failure; t != null; t = t.getCause()) {
-      if (t instanceof UnknownEventException) {
-        return true;
-      }
-    }
-    return false;
-  }
-
-  private void follow(StateLoader.Loaded loaded) {
+  @Override
+  public void onLoaded(StateLoader.Loaded loaded) {
     long nano = loop.strand().nanoTime();
     loop.clock().assume(loaded.headTime(), loop.strand().wallMillis(), nano);
     Replica fresh = loaded.replica();
@@ -480,6 +433,7 @@ public final class SchedulerLoop implements Leadership.Listener, JournalTail.Lis
     giveBack();
     become(Role.STOPPED, 0);
     closed = true;
+    loading.close();
     outside.fatal().accept(why == null ? "the journal is not readable" : why);
   }
 
@@ -496,8 +450,7 @@ public final class SchedulerLoop implements Leadership.Listener, JournalTail.Lis
     replica = null;
     readSide.close();
     eligible(false);
-    LeaderView seen = leaderView;
-    leaderView = new LeaderView(seen.leader(), seen.term(), false);
+    sight.leadsNoMore();
   }
 
   // Taking over and leading.
@@ -506,50 +459,12 @@ public final class SchedulerLoop implements Leadership.Listener, JournalTail.Lis
   public void onLeader(@Nullable LeaderRecord leader, long term) {
     loop.strand()
         .execute(() -> {
-          leaderView = new LeaderView(leader, term, leading != null && leading.term() == term);
-          leaderlessSinceNanos = leader == null ? loop.strand().nanoTime() : 0;
-          if (role == Role.STANDBY && leader != null && isAnother(leader)) {
+          sight.sees(leader, term, leading != null && leading.term() == term);
+          if (role == Role.STANDBY && leader != null && sight.isAnother(leader)) {
             LOG.info("Node {} leads in term {}", leader.getNodeId(), term);
           }
-          watchLeader();
+          sight.watch(role == Role.STANDBY);
         });
-  }
-
-  private boolean isAnother(LeaderRecord leader) {
-    return !leader.getNodeId().equals(loop.settings().nodeId());
-  }
-
-  /** A node that follows keeps an eye on whom it follows. */
-  private void watchLeader() {
-    LeaderRecord leader = leaderView.leader();
-    if (detector != null) {
-      detector.watch(
-          role == Role.STANDBY && leader != null && isAnother(leader) ? leader : null,
-          leaderView.term());
-    }
-  }
-
-  private void watchNobody() {
-    if (detector != null) {
-      detector.close();
-    }
-  }
-
-  private final class DetectorListener implements FailureDetector.Listener {
-    @Override
-    public void onDeposed(LeaderRecord leader, long term, FailureDetector.Evidence evidence) {
-      loop.listener().onDeposed(evidence.name().toLowerCase(Locale.ROOT));
-      LOG.info(
-          "Node {}, the leader of term {}, was deposed: {}", leader.getNodeId(), term, evidence);
-    }
-
-    @Override
-    public void onWrongGuess(LeaderRecord leader) {
-      loop.listener().onWrongGuess();
-      LOG.warn(
-          "Node {} was deposed but lives: it is given twice the time from now on",
-          leader.getNodeId());
-    }
   }
 
   @Override
@@ -609,7 +524,7 @@ public final class SchedulerLoop implements Leadership.Listener, JournalTail.Lis
             this::onTermOver);
     leading = next;
     tail = null;
-    leaderView = new LeaderView(leaderView.leader(), term, true);
+    sight.leads(term);
     become(Role.LEADING, term);
     next.open();
     if (leading != next) {
@@ -671,7 +586,7 @@ public final class SchedulerLoop implements Leadership.Listener, JournalTail.Lis
     }
     deaths.tick();
     decideEligibility();
-    watchLeader();
+    sight.watch(role == Role.STANDBY);
     publish();
   }
 
@@ -681,10 +596,7 @@ public final class SchedulerLoop implements Leadership.Listener, JournalTail.Lis
     }
     JournalTail following = tail;
     boolean inTouch = following != null && following.lag().compareTo(IN_TOUCH) < 0;
-    boolean leaderless =
-        leaderlessSinceNanos != 0
-            && loop.strand().nanoTime() - leaderlessSinceNanos > LEADERLESS.toNanos();
-    eligible(role == Role.STANDBY && (inTouch || leaderless));
+    eligible(role == Role.STANDBY && (inTouch || sight.isMissing(LEADERLESS)));
   }
 
   private void eligible(boolean now) {

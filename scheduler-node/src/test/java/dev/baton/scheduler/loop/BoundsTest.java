@@ -36,6 +36,11 @@ import org.junit.jupiter.api.Test;
 class BoundsTest extends RealEtcd {
   private static final String LONG_PARAMS = "{\"x\":\"" + "p".repeat(3_000) + "\"}";
 
+  /**
+   * No test here is about a leader that loses its lease, so none does, however slow the machine.
+   */
+  private static final Duration STEADY = Duration.ofSeconds(60);
+
   private LoopCluster nodes;
   private Node node;
   private TestWorker worker;
@@ -46,7 +51,7 @@ class BoundsTest extends RealEtcd {
 
   @BeforeEach
   void start() {
-    nodes = new LoopCluster(() -> client("node"), etcd, keys);
+    nodes = new LoopCluster(() -> client("node"), etcd, keys, STEADY);
     node =
         nodes
             .node(

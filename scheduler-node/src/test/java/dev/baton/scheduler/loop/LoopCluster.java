@@ -49,11 +49,12 @@ import org.jspecify.annotations.Nullable;
 /** Scheduler nodes without their wires, in one process: loops, workers, and what they told. */
 final class LoopCluster implements AutoCloseable {
   static final long GENERATION = 77;
-  private static final Duration LEADER_TTL = Duration.ofSeconds(2);
+  private static final Duration SHORT_TTL = Duration.ofSeconds(2);
 
   private final Supplier<Etcd> clients;
   private final Etcd etcd;
   private final Keys keys;
+  private final Duration leaderTtl;
   private final ThreadStrand workerStrand = new ThreadStrand("workers");
   private final ExecutorService pool = Executors.newFixedThreadPool(2);
   private final Random random = new Random();
@@ -90,9 +91,17 @@ final class LoopCluster implements AutoCloseable {
    * @param clients makes a client of etcd
    */
   LoopCluster(Supplier<Etcd> clients, Etcd etcd, Keys keys) {
+    this(clients, etcd, keys, SHORT_TTL);
+  }
+
+  /**
+   * @param leaderTtl a leader that stands still for less goes on to lead
+   */
+  LoopCluster(Supplier<Etcd> clients, Etcd etcd, Keys keys, Duration leaderTtl) {
     this.clients = clients;
     this.etcd = etcd;
     this.keys = keys;
+    this.leaderTtl = leaderTtl;
   }
 
   /** An answer that came. */
@@ -163,7 +172,7 @@ final class LoopCluster implements AutoCloseable {
               .setIncarnation(incarnation)
               .setApiAddress(id)
               .build();
-      this.leadership = new Leadership(leases, leaseStrand, random, keys, me, LEADER_TTL, loop);
+      this.leadership = new Leadership(leases, leaseStrand, random, keys, me, leaderTtl, loop);
     }
 
     private void onFault(Throwable fault) {
