@@ -72,6 +72,26 @@ class NodesIT {
   }
 
   @Test
+  void tellsAFailoverInAtMostTenLines() {
+    TestNode leader = CLUSTER.leader();
+    List<TestNode> others = CLUSTER.standbys();
+    List<Long> before = others.stream().map(node -> node.logText().lines().count()).toList();
+    leader.kill();
+    TestNode next = CLUSTER.leader();
+    submitAndEnd();
+    for (int i = 0; i < others.size(); i++) {
+      TestNode node = others.get(i);
+      List<String> told = node.logText().lines().skip(before.get(i)).toList();
+      assertTrue(told.size() <= 10, () -> String.join("\n", told));
+      String term = " term=" + node.status().path("term").asLong();
+      String story = node == next ? "Took over as leader" : "Node " + next + " leads in term";
+      assertTrue(
+          told.stream().anyMatch(line -> line.contains(story) && line.contains(term)),
+          () -> story + term + " is missing in\n" + String.join("\n", told));
+    }
+  }
+
+  @Test
   void needsNoMoreThanOneLiveAddress() {
     TestNode only = CLUSTER.standbys().getFirst();
     TestNode dead = CLUSTER.newScheduler("never");

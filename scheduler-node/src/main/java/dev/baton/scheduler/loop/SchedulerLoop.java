@@ -28,6 +28,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.MDC;
 
 /**
  * A scheduler node's loop in its roles: it loads, follows, takes over, leads, and begins again when
@@ -460,6 +461,7 @@ public final class SchedulerLoop
     loop.strand()
         .execute(() -> {
           sight.sees(leader, term, leading != null && leading.term() == term);
+          logWith(term);
           if (role == Role.STANDBY && leader != null && sight.isAnother(leader)) {
             LOG.info("Node {} leads in term {}", leader.getNodeId(), term);
           }
@@ -472,7 +474,13 @@ public final class SchedulerLoop
     loop.strand().execute(() -> takeOver(term));
   }
 
+  /** Lines of the loop carry the newest term that it knows of. */
+  private static void logWith(long term) {
+    MDC.put("term", Long.toString(term));
+  }
+
   private void takeOver(long term) {
+    logWith(term);
     JournalTail following = tail;
     if (closed || following == null || role != Role.STANDBY) {
       giveBack();
