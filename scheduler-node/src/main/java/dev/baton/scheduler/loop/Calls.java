@@ -3,7 +3,8 @@ package dev.baton.scheduler.loop;
 import dev.baton.scheduler.engine.Command.CallId;
 import dev.baton.scheduler.engine.Effect.Answer;
 import dev.baton.scheduler.model.Refusal;
-import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -14,7 +15,7 @@ final class Calls {
   private static final int CAPACITY = 8_192;
 
   private final LoopListener listener;
-  private final Map<Long, Caller> waiting = new HashMap<>();
+  private final Map<Long, Caller> waiting = new LinkedHashMap<>();
   private long last;
 
   Calls(LoopListener listener) {
@@ -49,9 +50,10 @@ final class Calls {
   }
 
   void refuseAll(Refusal refusal) {
-    Map<Long, Caller> before = Map.copyOf(waiting);
+    // In the order of their calls.
+    List<Caller> before = List.copyOf(waiting.values());
     waiting.clear();
-    before.values().forEach(caller -> refuse(caller, refusal));
+    before.forEach(caller -> refuse(caller, refusal));
   }
 
   /** What a caller does with its answer is no reason for the term to end. */

@@ -390,7 +390,7 @@ final class Leading implements Pipeline.Listener, Decisions.Listener {
   private void dropUnusedSpecs(long now) {
     for (var spec : List.copyOf(state().specs())) {
       if (spec.uses() == 0
-          && now - spec.lastUsed() > Limits.SPEC_UNUSED.toMillis()
+          && now - spec.lastUsed() > loop.settings().upkeep().specUnused().toMillis()
           && pipeline.hasRoom(Room.INTERNAL_BYTES, 0)) {
         decisions.now(new Command.DropSpec(spec.number()));
       }

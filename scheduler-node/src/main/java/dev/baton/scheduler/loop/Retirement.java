@@ -173,7 +173,7 @@ final class Retirement {
       long age = now - row.retiredAt();
       boolean over =
           left > loop.settings().retainRuns() || age > loop.settings().retainFor().toMillis();
-      if (!over || age < Limits.REMEMBER_IDS.toMillis()) {
+      if (!over || age < loop.settings().upkeep().rememberIds().toMillis()) {
         // An entry's records go together or stay together.
         drop = Math.min(drop, row.historySeq() - 1);
         break;

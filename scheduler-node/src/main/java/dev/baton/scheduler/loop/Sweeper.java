@@ -32,7 +32,6 @@ final class Sweeper {
   private static final Logger LOG = LoggerFactory.getLogger(Sweeper.class);
   private static final Duration DEADLINE = Duration.ofSeconds(5);
   private static final Duration DROPS_EVERY = Duration.ofSeconds(1);
-  private static final Duration ORPHANS_EVERY = Duration.ofMinutes(10);
   private static final int HISTORY_PER_PAGE = 32;
   private static final int KEYS_PER_PAGE = 1_000;
   private static final int DELETES_PER_TXN = 60;
@@ -76,7 +75,7 @@ final class Sweeper {
       dropPage(droppedHistory);
     }
     if (now >= nextOrphansNanos) {
-      nextOrphansNanos = now + ORPHANS_EVERY.toNanos();
+      nextOrphansNanos = now + loop.settings().upkeep().orphansEvery().toNanos();
       orphansLeft = ORPHANS_PER_LOOK;
       orphans.beginLook();
       List<ByteString> folders = orphans.folders();

@@ -55,6 +55,9 @@ public final class Limits {
   /** A definition that no run has used for so long is dropped. */
   public static final Duration SPEC_UNUSED = Duration.ofMinutes(10);
 
+  /** How often keys are looked for that nobody names. */
+  public static final Duration ORPHANS_EVERY = Duration.ofMinutes(10);
+
   /** Every so many assignments of a type, one goes to a lower priority that waits. */
   public static final int TURN_OF_LOWER_PRIORITY = 20;
 
