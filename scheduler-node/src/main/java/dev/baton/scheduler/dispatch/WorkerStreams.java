@@ -26,7 +26,7 @@ import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 import java.time.Duration;
 import java.util.HashMap;
-import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.Map;
 import java.util.Set;
 import java.util.regex.Pattern;
@@ -51,7 +51,10 @@ public final class WorkerStreams extends WorkflowServiceGrpc.WorkflowServiceImpl
   private final String nodeId;
   private final long generation;
   private final Map<WorkerLife, WorkerStream> streams = new HashMap<>();
-  private final Set<WorkerStream> dirty = new HashSet<>();
+
+  /** In the order in which something was said to them, so that a simulation can repeat it. */
+  private final Set<WorkerStream> dirty = new LinkedHashSet<>();
+
   private @Nullable SchedulerLoop loop;
   private long term;
 
