@@ -35,6 +35,7 @@ public final class FenceCheck {
   private final Txn question;
 
   private List<Consumer<Outcome>> waiting = new ArrayList<>();
+  private List<Consumer<Outcome>> asking = new ArrayList<>();
   private @Nullable InsistentTxn inFlight;
   private boolean over;
 
@@ -58,6 +59,21 @@ public final class FenceCheck {
     }
   }
 
+  /**
+   * Something written in the term that was sent after all who wait had asked is durable: that
+   * answers them as well. They are told at once, before whoever waited for the write, since what
+   * they were to say is older.
+   */
+  public void confirm() {
+    List<Consumer<Outcome>> asked = new ArrayList<>(asking);
+    asked.addAll(waiting);
+    waiting = new ArrayList<>();
+    if (inFlight != null) {
+      inFlight.cancel();
+    }
+    tell(asked, Outcome.LEADS);
+  }
+
   /** Nobody who waits is called any more. */
   public void close() {
     over = true;
@@ -72,6 +88,7 @@ public final class FenceCheck {
       return;
     }
     List<Consumer<Outcome>> asked = waiting;
+    asking = asked;
     waiting = new ArrayList<>();
     inFlight =
         new InsistentTxn(
@@ -103,6 +120,7 @@ public final class FenceCheck {
 
   private void tell(List<Consumer<Outcome>> asked, Outcome outcome) {
     inFlight = null;
+    asking = new ArrayList<>();
     for (Consumer<Outcome> then : asked) {
       if (!over) {
         then.accept(outcome);

@@ -195,6 +195,8 @@ final class Pipeline implements Appender.Listener {
     entryInFlight = false;
     List<Runnable> effects = afterInFlight;
     afterInFlight = new ArrayList<>();
+    // Whoever waits for a check of the fence was there before the entry: nothing is said before it.
+    fence.confirm();
     loop.listener().onEntry(inFlightEvents, inFlightBytes, Duration.ofNanos(now - sentNanos));
     effects.forEach(this::run);
     listener.onRoom();
