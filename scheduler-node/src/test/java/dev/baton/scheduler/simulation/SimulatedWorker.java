@@ -154,6 +154,17 @@ final class SimulatedWorker {
       return held;
     }
 
+    /** Its streams, in words. */
+    String streams() {
+      StringBuilder text = new StringBuilder();
+      streams.forEach((node, stream) ->
+          text.append(node)
+              .append(' ')
+              .append(stream.wire == null ? "closed" : stream.wire)
+              .append(' '));
+      return text.toString();
+    }
+
     /** Handlers that have not returned. */
     int handlers() {
       return handlers.count();

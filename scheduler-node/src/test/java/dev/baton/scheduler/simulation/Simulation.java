@@ -12,7 +12,11 @@ import java.util.function.BooleanSupplier;
 /** One seed, from an empty etcd to a cluster in which nothing is left to do. */
 final class Simulation {
   private static final Duration START_WITHIN = Duration.ofSeconds(30);
-  private static final Duration END_WITHIN = Duration.ofSeconds(150);
+
+  /** A watch that has lost an event is found out when its folder is listed again, after minutes. */
+  private static final Duration END_WITHIN = Duration.ofMinutes(8);
+
+  private static final Duration SETTLE = Duration.ofSeconds(5);
   private static final Duration LOOK_EVERY = Duration.ofMillis(250);
   private static final int LEAST_EVENTS = 5_000;
   private static final long SETTLED_NANOS = Duration.ofSeconds(3).toNanos();
@@ -66,7 +70,7 @@ final class Simulation {
     runFor(time);
     nemesis.end();
     cluster.trace().add("nemesis", "has ended");
-    look();
+    cluster.network().after(SETTLE, this::look);
     until(END_WITHIN, "the end of all runs", this::isAllDone);
     while (events() < LEAST_EVENTS) {
       runFor(LOOK_EVERY);
@@ -129,8 +133,8 @@ final class Simulation {
           .append(
               life == null
                   ? " is down, "
-                  : " runs %d and keeps %d, "
-                      .formatted(life.handlers(), life.protocol().outboxCount()));
+                  : " runs %d and keeps %d (%s), "
+                      .formatted(life.handlers(), life.protocol().outboxCount(), life.streams()));
     }
     text.append(cluster.users().open()).append(" calls are open, live are ");
     for (TaskBook.Run run : cluster.observer().book().runs()) {

@@ -166,6 +166,18 @@ final class Wire {
     }
   }
 
+  @Override
+  public String toString() {
+    return (over ? "over" : server == null ? "opening" : hung ? "hung" : "open")
+        + (up.blocked ? " up blocked" : "")
+        + (down.blocked ? " down blocked" : "")
+        + " "
+        + up.waiting.size()
+        + " up "
+        + down.waiting.size()
+        + " down";
+  }
+
   private void giveUp() {
     if (hung && !over) {
       reset();
