@@ -10,6 +10,8 @@ public final class JournalClock {
 
   private long baseMillis;
   private long baseNanos;
+  private boolean begun;
+  private long firstHeadMillis;
   private boolean seen;
 
   /** A head with this time was touched just before {@code nanoTime}. Time never goes back. */
@@ -22,15 +24,26 @@ public final class JournalClock {
   }
 
   /**
-   * What it says until a head is observed: nobody has touched one since this node started.
+   * The state was loaded. The first time since this node started its wall clock counts, until a
+   * head is observed; never again, however long it was cut off: others may have led meanwhile.
    *
    * @param headMillis time in the newest head; 0: there is none
    */
   public void assume(long headMillis, long wallMillis, long nanoTime) {
-    if (!seen) {
+    if (!begun) {
+      begun = true;
+      firstHeadMillis = headMillis;
       baseMillis = Math.max(headMillis, wallMillis);
       baseNanos = nanoTime;
+    } else if (!seen && headMillis != firstHeadMillis) {
+      // Somebody has touched it since this node started.
+      observe(headMillis, nanoTime);
     }
+  }
+
+  /** This node leads: what this clock says is journal time from now on. */
+  public void lead() {
+    seen = true;
   }
 
   /** Milliseconds; about the wall clock of whoever led first. */

@@ -130,6 +130,7 @@ final class Leading implements Pipeline.Listener, Decisions.Listener {
 
   /** Begins the term. */
   void open() {
+    loop.clock().lead();
     long now = loop.now();
     fleet.openTerm(now);
     for (WorkerLife life : state().workers().busy()) {

@@ -27,6 +27,23 @@ class JournalClockTest {
   }
 
   @Test
+  void shouldNotLookAtTheWallClockWhenTheStateIsLoadedAgain() {
+    clock.assume(8_000, 9_000, 0);
+    clock.assume(8_000, 700_000, 5_000 * MS);
+    assertEquals(14_000, clock.now(5_000 * MS), "nobody has led: by the monotonic clock");
+    clock.assume(12_000, 700_000, 6_000 * MS);
+    assertEquals(12_000, clock.now(6_000 * MS), "somebody has led since, by another clock");
+  }
+
+  @Test
+  void shouldGoOnAsItLedWhenAnotherHasLedMeanwhile() {
+    clock.assume(0, 5_000, 0);
+    clock.lead();
+    clock.assume(9_000, 700_000, 10_000 * MS);
+    assertEquals(15_000, clock.now(10_000 * MS));
+  }
+
+  @Test
   void shouldNeverGoBack() {
     clock.observe(10_000, 0);
     clock.observe(9_000, 10 * MS);
