@@ -74,7 +74,7 @@ final class Handlers {
   void start(TaskAssignment assignment) {
     Running entry = new Running(AttemptId.of(assignment), strand.nanoTime());
     running.put(entry.id, entry);
-    entry.deaf = !conditions.isCalm() && random.nextInt(40) == 0;
+    entry.deaf = !conditions.isCalm() && random.nextInt(15) == 0;
     entry.end = strand.schedule(duration(), () -> end(entry, drawStatus()));
     if (assignment.getTimeoutMs() > 0 && keepsTime) {
       entry.timeout =

@@ -193,6 +193,8 @@ final class JournalObserver {
           number);
     } else if (key.startsWith(keys.snapshots())) {
       return true;
+    } else if (key.startsWith(keys.payloads()) || key.startsWith(keys.params())) {
+      coverage.see(Sight.LONG_TEXT_DELETED);
     } else if (key.startsWith(keys.journal())) {
       long seq = Keys.numberOf(key);
       judge.check(

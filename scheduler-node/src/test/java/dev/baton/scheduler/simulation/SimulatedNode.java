@@ -114,16 +114,16 @@ final class SimulatedNode {
   /** One process life. */
   final class Life {
     private final String incarnation = Long.toHexString(cluster.random().nextLong());
+    private final NodeWatch watch = new NodeWatch(cluster, id);
     private final SimulatedStrand loopStrand = cluster.world().strand(id, this::onFault);
     private final SimulatedStrand leaseStrand = strand();
     private final SimulatedStrand side = strand();
     private final SimulatedStrand transport = strand();
     private final SimulatedProcess process = new SimulatedProcess(id, incarnation, transport);
     private final Etcd leases = cluster.etcd().client(id);
-    private final Etcd appends = cluster.etcd().client(id);
-    private final Etcd reads = cluster.etcd().client(id);
+    private final Etcd appends = watched();
+    private final Etcd reads = watched();
     private final JournalClock clock = new JournalClock();
-    private final NodeWatch watch = new NodeWatch(cluster, id);
     private final Directory directory = new Directory(id);
     private @Nullable WorkerStreams streams;
     private @Nullable SchedulerLoop loop;
@@ -137,6 +137,11 @@ final class SimulatedNode {
             .setApiAddress(id)
             .setLoading(true)
             .build();
+
+    private Etcd watched() {
+      return new WatchedEtcd(
+          cluster.etcd().client(id), cluster.keys(), cluster.coverage(), () -> watch.isLeading());
+    }
 
     private SimulatedStrand strand() {
       return cluster.world().strand(id);

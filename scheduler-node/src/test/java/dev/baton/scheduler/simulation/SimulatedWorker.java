@@ -300,8 +300,7 @@ final class SimulatedWorker {
       switch (why) {
         case TERM -> cluster.coverage().see(Sight.DROPPED_TERM);
         case KNOWN_ASSIGNMENT -> cluster.coverage().see(Sight.DROPPED_KNOWN);
-        case INCARNATION -> cluster.coverage().see(Sight.DROPPED_INCARNATION);
-        case GENERATION, TOO_MANY_RETURNS ->
+        case INCARNATION, GENERATION, TOO_MANY_RETURNS ->
             throw cluster.judge().violated(Invariant.FAULTLESS, "%s drops by %s", id, why);
       }
     }

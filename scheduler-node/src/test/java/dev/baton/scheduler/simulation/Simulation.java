@@ -250,7 +250,6 @@ final class Simulation {
     count(Happening.COMPACTED, Sight.COMPACTED_READ);
     count(Happening.WATCH_BROKEN, Sight.WATCH_BROKEN);
     count(Happening.WATCH_EVENT_LOST, Sight.WATCH_EVENT_LOST);
-    count(Happening.STALE_ANSWER, Sight.STALE_ANSWER);
     count(Happening.ELECTION, Sight.ETCD_ELECTION);
     count(Happening.LEASE_EXPIRED, Sight.LEASE_EXPIRED);
   }

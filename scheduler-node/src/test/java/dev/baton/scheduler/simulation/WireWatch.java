@@ -246,6 +246,9 @@ final class WireWatch {
         coverage.see(Sight.STORED_OUTPUT);
       }
     }
+    if (ended.outcome() == Outcome.LOST && ended.reason().contains("refuses connections")) {
+      coverage.see(Sight.PROVEN_GONE);
+    }
     if (ended.outcome() == Outcome.TIMEOUT && ended.reason().startsWith("its worker did not")) {
       coverage.see(Sight.BACKSTOP);
       Long sent = sentAt.get(id);
