@@ -55,7 +55,7 @@ final class Cluster {
             book,
             new JournalObserver.Surroundings(
                 flows::workflow, this::trueMillis, etcd::peekRange, this::isFresh));
-    this.wireWatch = new WireWatch(judge, coverage, observer, this::trueMillis);
+    this.wireWatch = new WireWatch(judge, coverage, observer, this::trueMillis, this::isWell);
     book.beforeEnd(wireWatch::ended);
     etcd.observe(observer::commit);
     for (int i = 0; i < NODES; i++) {
@@ -85,6 +85,18 @@ final class Cluster {
   /** The leader of this term has loaded after the last sign of the one before it. */
   private boolean isFresh(long term, long lastHeadMillis) {
     return loadedBefore.getOrDefault(term, 0L) >= lastHeadMillis;
+  }
+
+  private boolean isWell(WorkerLife life) {
+    for (SimulatedWorker worker : workers) {
+      SimulatedWorker.Life now = worker.life();
+      if (now != null && now.name().equals(life)) {
+        return now.isHeld()
+            && !worker.isPaused()
+            && etcd.peek(keys.worker(life.workerId())).isPresent();
+      }
+    }
+    return false;
   }
 
   long trueMillis() {

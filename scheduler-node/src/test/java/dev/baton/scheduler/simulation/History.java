@@ -72,7 +72,7 @@ final class History {
                 () -> now,
                 (from, to) -> List.copyOf(store.subMap(from, to).values()),
                 (t, head) -> false));
-    wires = new WireWatch(judge, coverage, observer, () -> now);
+    wires = new WireWatch(judge, coverage, observer, () -> now, life -> false);
     book.beforeEnd(wires::ended);
     commit(
         put(

@@ -191,6 +191,7 @@ final class JournalObserver {
           !state().isSpecNamed(number),
           "Definition %d is deleted, and the journal names it",
           number);
+      return true;
     } else if (key.startsWith(keys.snapshots())) {
       return true;
     } else if (key.startsWith(keys.payloads()) || key.startsWith(keys.params())) {

@@ -16,6 +16,7 @@ import java.util.random.RandomGenerator;
 final class Nemesis {
   private static final int MEMBERS = 3;
   private static final int LEAST_KINDS = 4;
+  private static final int READS_AT_ONCE = 8;
   private static final Duration END_OF_PROCESS = Duration.ofSeconds(4);
 
   /** A kind of fault. */
@@ -200,7 +201,16 @@ final class Nemesis {
     SimulatedNode node = likelyLeader();
     node.pause();
     cluster.coverage().see(Sight.FAULT_PAUSE);
-    after(200, 15_000, node::resume);
+    // A leader that was deposed meanwhile may be asked before it hears of that, and by whom it asks
+    // may not know either.
+    etcd.answerStale(0.5, between(300, 8_000));
+    after(
+        200,
+        random.nextBoolean() ? 5_000 : (int) Plan.LONGEST_PAUSE.toMillis(),
+        () -> {
+          node.resume();
+          cluster.users().readAt(node, READS_AT_ONCE);
+        });
   }
 
   private void resign() {

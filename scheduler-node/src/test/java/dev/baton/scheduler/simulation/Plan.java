@@ -31,7 +31,7 @@ record Plan(
         20 + random.nextInt(30),
         Duration.ofSeconds(25 + random.nextInt(20)),
         Duration.ofSeconds(2 + random.nextInt(4)),
-        20 + random.nextInt(100),
+        5 + random.nextInt(100),
         random.nextInt(12),
         new LoopSettings.Upkeep(
             REPEAT_FOR.plus(LONGEST_PAUSE).plusMillis(4_000 + random.nextInt(10_000)),

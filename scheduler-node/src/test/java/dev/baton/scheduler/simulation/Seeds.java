@@ -33,6 +33,11 @@ final class Seeds {
    * @param invariant null: an exception ended it
    */
   record Failure(long seed, @Nullable Invariant invariant, String what, List<String> lastLines) {
+    /** What was violated, without the name of the class that says so. */
+    String sentence() {
+      return what.substring(what.indexOf(": ") + 2);
+    }
+
     String report() {
       return """
       Seed %d: %s

@@ -58,6 +58,12 @@ final class SimulatedNode {
     return life != null;
   }
 
+  /** It leads in this term, by its own word. */
+  boolean leads(long term) {
+    Life now = life;
+    return now != null && now.watch().isLeading() && now.watch().term() == term;
+  }
+
   boolean isPaused() {
     return paused;
   }

@@ -109,7 +109,7 @@ final class SimulatedWorker {
     private final SimulatedStrand transport = strand();
     private final SimulatedProcess process = new SimulatedProcess(id, incarnation, transport);
     private final Etcd client = cluster.etcd().client(id);
-    private final WorkerProtocol protocol = new WorkerProtocol(id, incarnation, slots, this);
+    private final WorkerProtocol protocol = new WorkerProtocol(id, incarnation, room(), this);
     private final Handlers handlers =
         new Handlers(
             strand,
@@ -140,6 +140,11 @@ final class SimulatedWorker {
 
     private SimulatedStrand strand() {
       return cluster.world().strand(id);
+    }
+
+    /** One in four has less room than it says, as a worker may in which something lingers. */
+    private int room() {
+      return slots > 1 && cluster.random().nextInt(4) == 0 ? slots - 1 : slots;
     }
 
     WorkerLife name() {
@@ -428,7 +433,10 @@ final class SimulatedWorker {
         if (open != null) {
           open.up(() -> {
             if (there[0] != null) {
-              cluster.wireWatch().arriving(message);
+              boolean leads =
+                  cluster.observer().leaderRevision() == cluster.observer().term()
+                      && cluster.node(node).leads(cluster.observer().term());
+              cluster.wireWatch().arriving(name(), message, leads);
               there[0].received(message);
             }
           });

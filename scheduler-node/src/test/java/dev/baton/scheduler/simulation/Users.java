@@ -3,6 +3,7 @@ package dev.baton.scheduler.simulation;
 import dev.baton.scheduler.engine.Effect.Answer;
 import dev.baton.scheduler.engine.Run;
 import dev.baton.scheduler.loop.ReadView;
+import dev.baton.scheduler.loop.Role;
 import dev.baton.scheduler.loop.RunWatcher;
 import dev.baton.scheduler.loop.Submission;
 import dev.baton.scheduler.model.RefusalCode;
@@ -25,6 +26,7 @@ import org.jspecify.annotations.Nullable;
 final class Users {
   private static final String NAME = "users";
   private static final int KEYS = 4;
+  private static final Duration MOMENT = Duration.ofMillis(20);
   private static final Duration PATIENCE = Duration.ofSeconds(3);
   private static final int LONG_PARAMS = 2_600;
 
@@ -281,18 +283,27 @@ final class Users {
   // Reads.
 
   /** What a read finds. */
-  private record Found(@Nullable RunStatus status, boolean retained, long seq) {}
+  private record Found(@Nullable RunStatus status, boolean retained, long seq, Role role) {}
 
   private void read() {
-    if (wishes.isEmpty()) {
+    read(anyNode());
+  }
+
+  /** Some read at this node within the next moments. */
+  void readAt(SimulatedNode node, int reads) {
+    for (int i = 0; i < reads; i++) {
+      cluster.network().after(anyMoment(MOMENT), () -> read(node.life()));
+    }
+  }
+
+  private void read(SimulatedNode.@Nullable Life life) {
+    if (wishes.isEmpty() || life == null || !life.hasLoop()) {
       return;
     }
     Wish wish = wishes.get(cluster.random().nextInt(wishes.size()));
-    SimulatedNode.Life life = anyNode();
-    if (life == null) {
-      return;
-    }
     String node = life.process().name();
+    long asked = cluster.observer().seq();
+    long least = wish.seq;
     cluster
         .network()
         .datagram(
@@ -303,27 +314,43 @@ final class Users {
                     .execute(() ->
                         life.loop()
                             .read(
-                                wish.seq,
+                                least,
                                 PATIENCE,
                                 view -> find(view, wish.id),
                                 (found, refusal) -> {
                                   if (found != null) {
                                     cluster
                                         .network()
-                                        .datagram(node, NAME, () -> judge(node, wish, found));
+                                        .datagram(
+                                            node,
+                                            NAME,
+                                            () ->
+                                                judge(
+                                                    node, wish.id, found, new Asked(least, asked)));
                                   }
                                 })));
   }
 
+  /**
+   * What was known when a read was asked.
+   *
+   * @param least the entry that it waits for
+   * @param there the last one of the journal
+   */
+  private record Asked(long least, long there) {}
+
   private static Found find(ReadView view, RunId id) {
     Run run = view.state().run(id);
     return new Found(
-        run == null ? null : run.status(), view.state().retained().find(id) != null, view.seq());
+        run == null ? null : run.status(),
+        view.state().retained().find(id) != null,
+        view.seq(),
+        view.role());
   }
 
-  private void judge(String node, Wish wish, Found found) {
+  private void judge(String node, RunId id, Found found, Asked asked) {
     cluster.coverage().see(Sight.READ);
-    TaskBook.Run run = cluster.observer().book().run(wish.id);
+    TaskBook.Run run = cluster.observer().book().run(id);
     Judge judge = cluster.judge();
     judge.check(
         Invariant.ACKNOWLEDGED,
@@ -332,6 +359,13 @@ final class Users {
         node,
         found.seq(),
         cluster.observer().seq());
+    judge.check(
+        Invariant.ACKNOWLEDGED,
+        found.role() != Role.LEADING || found.seq() >= asked.there(),
+        "%s answers a read as the leader at entry %d, but entry %d was there when it was asked",
+        node,
+        found.seq(),
+        asked.there());
     if (found.status() == null) {
       boolean mayMiss =
           run == null
@@ -341,23 +375,23 @@ final class Users {
                       || run.retiredSeq <= cluster.observer().book().droppedHistory()));
       judge.check(
           Invariant.ACKNOWLEDGED,
-          mayMiss && found.seq() >= wish.seq,
+          mayMiss && found.seq() >= asked.least(),
           "%s does not find run %s at entry %d, which was acknowledged at entry %d",
           node,
-          wish.id,
+          id,
           found.seq(),
-          wish.seq);
+          asked.least());
       return;
     }
     judge.check(
-        Invariant.ACKNOWLEDGED, run != null, "%s shows run %s, which is not there", node, wish.id);
+        Invariant.ACKNOWLEDGED, run != null, "%s shows run %s, which is not there", node, id);
     if (run != null && found.status().isTerminal()) {
       judge.check(
           Invariant.TERMINAL,
           run.status == found.status() && run.endedSeq <= found.seq(),
           "%s shows run %s as %s at entry %d, but it is %s since entry %d",
           node,
-          wish.id,
+          id,
           found.status(),
           found.seq(),
           run.status,

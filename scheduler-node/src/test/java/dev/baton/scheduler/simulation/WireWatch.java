@@ -23,22 +23,35 @@ import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.LongSupplier;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /** Looks at all that nodes and workers say to each other, and at what handlers do. */
 final class WireWatch {
   private static final Duration BACKSTOP = Duration.ofSeconds(10);
   private static final long TOLERANCE_MS = 1_000;
+  private static final long HEARD_MS = 2_500;
 
   private final Judge judge;
   private final Coverage coverage;
   private final JournalObserver observer;
   private final LongSupplier trueMillis;
+  private final Predicate<WorkerLife> isWell;
+  private final Map<WorkerLife, Long> heardAt = new HashMap<>();
   private final Set<AttemptId> started = new HashSet<>();
   private final Map<AttemptId, TaskResult> results = new HashMap<>();
   private final Map<AttemptId, Long> sentAt = new HashMap<>();
 
-  WireWatch(Judge judge, Coverage coverage, JournalObserver observer, LongSupplier trueMillis) {
+  /**
+   * @param isWell whether this life of a worker is there, and registered
+   */
+  WireWatch(
+      Judge judge,
+      Coverage coverage,
+      JournalObserver observer,
+      LongSupplier trueMillis,
+      Predicate<WorkerLife> isWell) {
+    this.isWell = life -> isWell.test(life) && isHeardOf(life);
     this.judge = judge;
     this.coverage = coverage;
     this.observer = observer;
@@ -164,7 +177,13 @@ final class WireWatch {
 
   // What a worker says, as it arrives.
 
-  void arriving(WorkerMessage message) {
+  /**
+   * @param atLeader whether it arrives at who leads
+   */
+  void arriving(WorkerLife from, WorkerMessage message, boolean atLeader) {
+    if (atLeader) {
+      heardAt.put(from, trueMillis.getAsLong());
+    }
     if (message.hasInventory()) {
       long now = trueMillis.getAsLong();
       for (AttemptName name : message.getInventory().getRunningList()) {
@@ -172,6 +191,11 @@ final class WireWatch {
       }
     }
     coverage.see(Sight.CANCELLED_UNKNOWN, message.getCancelledUnknownCount());
+  }
+
+  /** The leader has heard of it in the last seconds, so it is not even suspect. */
+  private boolean isHeardOf(WorkerLife life) {
+    return trueMillis.getAsLong() - heardAt.getOrDefault(life, 0L) < HEARD_MS;
   }
 
   // What handlers do.
@@ -246,6 +270,18 @@ final class WireWatch {
         coverage.see(Sight.STORED_OUTPUT);
       }
     }
+    judge.check(
+        Invariant.ONE_LIVE,
+        ended.outcome() != Outcome.RETURNED || !started.contains(id),
+        "%s is recorded as returned, but it was started",
+        id);
+    judge.check(
+        Invariant.ATTEMPTS,
+        ended.outcome() != Outcome.LOST
+            || result != null
+            || !isWell.test(observer.book().life(task.worker)),
+        "%s is recorded as lost, but its worker is there, and heard of",
+        id);
     if (ended.outcome() == Outcome.LOST && ended.reason().contains("refuses connections")) {
       coverage.see(Sight.PROVEN_GONE);
     }
