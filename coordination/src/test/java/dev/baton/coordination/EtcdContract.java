@@ -156,6 +156,118 @@ public abstract class EtcdContract {
   }
 
   @Test
+  void shouldRefuseADuplicateInTheBranchThatWouldNotRunToo() {
+    Op put = new Op.Put(key("a"), text("1"), 0);
+    assertEquals(
+        Kind.DUPLICATE_KEY,
+        failure(etcd().txn(new Txn(List.of(), List.of(put), List.of(put, put)), DEADLINE)));
+    assertNull(await(etcd().get(key("a"), DEADLINE)).keyValue());
+  }
+
+  @Test
+  void shouldRefuseAPutAndADeleteOfOneKeyButNotTwoDeletes() {
+    put("a", "1");
+    Op delete = new Op.Delete(key("a"));
+    assertEquals(
+        Kind.DUPLICATE_KEY,
+        failure(txnCall(List.of(), List.of(delete, new Op.Put(key("a"), text("2"), 0)))));
+    assertTrue(
+        await(txnCall(List.of(), List.of(delete, new Op.DeleteRange(key(""), key("z")), delete)))
+            .succeeded());
+    assertNull(await(etcd().get(key("a"), DEADLINE)).keyValue());
+  }
+
+  @Test
+  void shouldRefuseMoreThan128Comparisons() {
+    List<Compare> compares = new ArrayList<>();
+    for (int i = 0; i < 128; i++) {
+      compares.add(new Compare.ModRevision(key("n/" + i), 0));
+    }
+    assertTrue(await(txnCall(compares, List.of())).succeeded());
+    compares.add(new Compare.ModRevision(key("n/128"), 0));
+    assertEquals(Kind.TOO_LARGE, failure(txnCall(compares, List.of())));
+  }
+
+  @Test
+  void shouldRefuseRequestsAboveOneAndAHalfMebibytes() {
+    int limit = 1536 << 10;
+    ByteString below = ByteString.copyFrom(new byte[limit - 200]);
+    ByteString above = ByteString.copyFrom(new byte[limit]);
+    assertTrue(await(txnCall(List.of(), List.of(new Op.Put(key("a"), below, 0)))).succeeded());
+    assertEquals(
+        Kind.TOO_LARGE, failure(txnCall(List.of(), List.of(new Op.Put(key("b"), above, 0)))));
+    assertEquals(
+        Kind.TOO_LARGE,
+        failure(
+            etcd()
+                .txn(
+                    new Txn(
+                        List.of(),
+                        List.of(new Op.Put(key("c"), below, 0)),
+                        List.of(new Op.Put(key("d"), text("x".repeat(400)), 0))),
+                    DEADLINE)),
+        "both branches count");
+    assertNull(await(etcd().get(key("c"), DEADLINE)).keyValue());
+  }
+
+  @Test
+  void shouldReadInATransactionWhatItHasWrittenBefore() {
+    put("b", "1");
+    TxnReply reply =
+        txn(
+            List.of(),
+            List.of(
+                new Op.Get(key("a")),
+                new Op.Put(key("a"), text("1"), 0),
+                new Op.Get(key("a")),
+                new Op.Get(key("b")),
+                new Op.Delete(key("b")),
+                new Op.Get(key("b"))),
+            List.of());
+    assertEquals(List.of(key("a"), key("b")), reply.read().stream().map(KeyValue::key).toList());
+    assertEquals(reply.revision(), reply.find(key("a")).orElseThrow().modRevision());
+  }
+
+  @Test
+  void shouldMakeNoRevisionOfATransactionThatChangesNothing() {
+    long before = put("a", "1");
+    assertEquals(
+        before,
+        txn(
+                List.of(),
+                List.of(new Op.Delete(key("absent")), new Op.DeleteRange(key("r/9"), key("r/1"))),
+                List.of())
+            .revision());
+    assertEquals(before, await(etcd().get(key("a"), DEADLINE)).revision());
+    assertTrue(txn(List.of(), List.of(), List.of()).succeeded());
+  }
+
+  @Test
+  void shouldRefuseAnEmptyKey() {
+    Op put = new Op.Put(ByteString.EMPTY, text("1"), 0);
+    assertEquals(Kind.REFUSED, failure(txnCall(List.of(), List.of(put))));
+  }
+
+  @Test
+  void shouldRefuseAnAnswerAboveTheClientsLimit() {
+    ByteString mebibyte = ByteString.copyFrom(new byte[1 << 20]);
+    long first = 0;
+    for (int i = 0; i <= Etcd.MAX_ANSWER_BYTES >> 20; i++) {
+      long put =
+          txn(List.of(), List.of(new Op.Put(key("w/" + i), mebibyte, 0)), List.of()).revision();
+      first = first == 0 ? put : first;
+    }
+    ListRequest all = new ListRequest(key("w/"), Keys.end(key("w/")), 0, 0, false);
+    assertEquals(Kind.TOO_LARGE, failure(etcd().list(all, Duration.ofSeconds(20))));
+    ListRequest half = new ListRequest(all.from(), all.to(), 32, 0, false);
+    assertEquals(32, await(etcd().list(half, DEADLINE)).keyValues().size());
+    Seen seen = watch(first, false);
+    awaitUntil("the end of the watch", DEADLINE, () -> !seen.failures.isEmpty());
+    assertEquals(List.of(Kind.TOO_LARGE), List.copyOf(seen.failures));
+    txn(List.of(), List.of(new Op.DeleteRange(key("w/"), Keys.end(key("w/")))), List.of());
+  }
+
+  @Test
   void shouldListInPagesAsOfOneRevision() {
     for (int i = 0; i < 7; i++) {
       put("l/" + i, "v" + i);
@@ -203,6 +315,45 @@ public abstract class EtcdContract {
     assertEquals(
         Kind.LEASE_NOT_FOUND,
         failure(txnCall(List.of(), List.of(new Op.Put(key("a"), text("1"), lease.id())))));
+  }
+
+  @Test
+  void shouldGrantWholeSeconds() {
+    Lease lease = await(etcd().grant(Duration.ofMillis(4001), DEADLINE));
+    assertEquals(Duration.ofSeconds(5), lease.ttl());
+    assertEquals(Optional.of(lease.ttl()), await(etcd().renew(lease.id(), DEADLINE)));
+  }
+
+  @Test
+  void shouldKeepAKeyUnderTheLeaseOfItsLastPutOnly() {
+    Lease first = await(etcd().grant(Duration.ofSeconds(60), DEADLINE));
+    Lease second = await(etcd().grant(Duration.ofSeconds(60), DEADLINE));
+    txn(
+        List.of(),
+        List.of(
+            new Op.Put(key("a"), text("1"), first.id()),
+            new Op.Put(key("b"), text("1"), first.id()),
+            new Op.Put(key("c"), text("1"), first.id()),
+            new Op.Put(key("d"), text("1"), first.id())),
+        List.of());
+    put("a", "2");
+    txn(List.of(), List.of(new Op.Put(key("b"), text("2"), second.id())), List.of());
+    long before = await(etcd().get(key("a"), DEADLINE)).revision();
+    await(etcd().revoke(first.id(), DEADLINE));
+    assertEquals(0, get("a").leaseId());
+    assertEquals(second.id(), get("b").leaseId());
+    assertNull(await(etcd().get(key("c"), DEADLINE)).keyValue());
+    assertEquals(before + 1, await(etcd().get(key("d"), DEADLINE)).revision(), "one revision");
+  }
+
+  @Test
+  void shouldWriteNothingIfALeaseIsUnknown() {
+    Op known = new Op.Put(key("a"), text("1"), 0);
+    Op unknown = new Op.Put(key("b"), text("1"), 4711);
+    assertEquals(Kind.LEASE_NOT_FOUND, failure(txnCall(List.of(), List.of(known, unknown))));
+    assertNull(await(etcd().get(key("a"), DEADLINE)).keyValue());
+    txn(List.of(), List.of(known), List.of(unknown));
+    assertEquals(text("1"), get("a").value(), "the branch that did not run");
   }
 
   @Test
@@ -257,6 +408,72 @@ public abstract class EtcdContract {
       assertNull(event.value());
       assertEquals(revision + 1, event.modRevision());
     }
+  }
+
+  @Test
+  void shouldTellTheRevisionOfADeleteAndNothingElseOfIt() {
+    put("w/1", "x");
+    Seen seen = watch(0, true);
+    awaitUntil("the watch", DEADLINE, () -> seen.opened);
+    put("w/1", "y");
+    long deleted = txn(List.of(), List.of(new Op.Delete(key("w/1"))), List.of()).revision();
+    long again = put("w/1", "z");
+    awaitUntil("all of it", DEADLINE, () -> seen.events.size() == 3);
+    assertEquals(new WatchEvent(key("w/1"), null, 0, deleted), seen.events.get(1));
+    assertEquals(new WatchEvent(key("w/1"), text("z"), again, again), seen.events.get(2));
+    assertEquals(again, seen.revision);
+  }
+
+  @Test
+  void shouldTellWholeRevisions() {
+    long first = put("w/0", "x");
+    for (int i = 0; i < 20; i++) {
+      List<Op> ops = new ArrayList<>();
+      for (int j = 0; j < 100; j++) {
+        ops.add(new Op.Put(key("w/" + j), text("x"), 0));
+      }
+      txn(List.of(), ops, List.of());
+    }
+    Seen seen = watch(first, false);
+    awaitUntil("all of it", DEADLINE, () -> seen.events.size() == 2001);
+    for (List<WatchEvent> batch : seen.batches) {
+      assertEquals(
+          0, batch.stream().filter(event -> event.modRevision() > first).count() % 100, "a part");
+    }
+  }
+
+  @Test
+  void shouldWaitForARevisionToCome() {
+    long now = put("w/1", "x");
+    Seen seen = watch(now + 3, false);
+    awaitUntil("the watch", DEADLINE, () -> seen.opened);
+    put("w/1", "1");
+    put("w/1", "2");
+    long awaited = put("w/1", "3");
+    awaitUntil("the event", DEADLINE, () -> !seen.events.isEmpty());
+    assertEquals(awaited, seen.events.getFirst().modRevision());
+    assertEquals(
+        Kind.REFUSED,
+        failure(
+            etcd()
+                .list(
+                    new ListRequest(key("w/"), key("w0"), 0, awaited + 1_000_000, false),
+                    DEADLINE)));
+  }
+
+  @Test
+  void shouldReadAndWatchAsOfTheRevisionToWhichItIsCompacted() {
+    put("w/1", "1");
+    long kept = put("w/1", "2");
+    put("w/1", "3");
+    await(etcd().compact(kept, DEADLINE));
+    ListReply read =
+        await(etcd().list(new ListRequest(key("w/"), key("w0"), 0, kept, false), DEADLINE));
+    assertEquals(text("2"), read.keyValues().getFirst().value());
+    assertEquals(kept, read.revision());
+    Seen seen = watch(kept, true);
+    awaitUntil("both", DEADLINE, () -> seen.events.size() == 2);
+    assertEquals(List.of(), List.copyOf(seen.failures));
   }
 
   @Test
@@ -372,6 +589,7 @@ public abstract class EtcdContract {
   /** What a watch has told. */
   protected static final class Seen implements Etcd.WatchListener {
     public final List<WatchEvent> events = new CopyOnWriteArrayList<>();
+    public final List<List<WatchEvent>> batches = new CopyOnWriteArrayList<>();
     public final List<Kind> failures = new CopyOnWriteArrayList<>();
     public volatile boolean opened;
     public volatile int signsOfLife;
@@ -388,6 +606,7 @@ public abstract class EtcdContract {
     @SuppressWarnings("NonAtomicVolatileUpdate") // One call at a time: that is the contract.
     public void onEvents(List<WatchEvent> told, long upTo) {
       events.addAll(told);
+      batches.add(told);
       signsOfLife++;
       revision = upTo;
     }

@@ -30,6 +30,7 @@ public final class Faults {
   private double tellingLoss;
   private double watchBreak;
   private boolean full;
+  private boolean deletesForgotten;
 
   /** The two ways of the network between a client and etcd. */
   public enum Way {
@@ -134,6 +135,14 @@ public final class Faults {
     etcd.compact(etcd.revision());
   }
 
+  /**
+   * A watch from exactly the revision to which etcd was compacted misses the deletes of that
+   * revision, as it does on etcd 3.4.
+   */
+  public void forgetDeletes(boolean forgets) {
+    deletesForgotten = forgets;
+  }
+
   /** The open watches of an owner fail. */
   public void breakWatches(String owner) {
     etcd.watchesOf(owner).forEach(SimulatedWatch::breakSoon);
@@ -155,6 +164,7 @@ public final class Faults {
     tellingLoss = 0;
     watchBreak = 0;
     full = false;
+    deletesForgotten = false;
     for (Link link : links.values()) {
       link.loseNothing();
       link.heal();
@@ -205,6 +215,10 @@ public final class Faults {
 
   boolean breaksWatch() {
     return happens(watchBreak);
+  }
+
+  boolean forgetsDeletes() {
+    return deletesForgotten;
   }
 
   boolean isFull() {

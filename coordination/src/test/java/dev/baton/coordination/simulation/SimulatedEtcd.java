@@ -145,6 +145,7 @@ public final class SimulatedEtcd {
   void compact(long revision) {
     if (store.compact(revision)) {
       happened(Happening.COMPACTION);
+      watches.forEach(watch -> watch.compacted(revision));
     }
   }
 

@@ -9,7 +9,10 @@ import dev.baton.coordination.EtcdException.Kind;
 import dev.baton.coordination.simulation.Faults.Way;
 import dev.baton.coordination.simulation.World.Event;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Deque;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -33,8 +36,17 @@ final class SimulatedWatch implements Etcd.Watch {
   private final Etcd.WatchRequest request;
   private final Etcd.WatchListener listener;
 
-  /** The next revision to look at. */
-  private long next;
+  private final byte[] from;
+  private final byte[] to;
+
+  /** What the member has for it and has not told yet. */
+  private final Deque<Commit> waiting = new ArrayDeque<>();
+
+  /** From which revision on; 0: the member does not know the watch yet. */
+  private long start;
+
+  /** What waited has been compacted meanwhile; 0: nothing. */
+  private long compacted;
 
   private long told;
   private long heardNanos;
@@ -56,6 +68,8 @@ final class SimulatedWatch implements Etcd.Watch {
     this.member = member;
     this.request = request;
     this.listener = listener;
+    this.from = request.from().toByteArray();
+    this.to = request.to().toByteArray();
     this.told = Math.max(0, request.startRevision() - 1);
   }
 
@@ -74,15 +88,21 @@ final class SimulatedWatch implements Etcd.Watch {
     }
   }
 
-  /** A change of the store; the watches that it concerns tell it soon. */
+  /** A change of the store. */
   void committed(Commit commit) {
-    if (next == 0 || commit.revision() < next) {
-      return;
-    }
-    if (concerns(commit)) {
+    if (start > 0 && commit.revision() >= start && concerns(commit)) {
+      waiting.add(commit);
       tellSoon();
-    } else if (!telling && next == commit.revision()) {
-      next++;
+    }
+  }
+
+  /** What a client does not take for long is read again from the store. */
+  void compacted(long revision) {
+    if (!hears()
+        && !waiting.isEmpty()
+        && waiting.getFirst().revision() < revision
+        && world.random().nextBoolean()) {
+      compacted = revision;
     }
   }
 
@@ -97,7 +117,7 @@ final class SimulatedWatch implements Etcd.Watch {
   }
 
   private void arrive() {
-    if (over || next > 0) {
+    if (over) {
       return;
     }
     if (etcd.members().isHanging(member)) {
@@ -106,8 +126,24 @@ final class SimulatedWatch implements Etcd.Watch {
       after(etcd.faults().delayNanos(), () -> fail(Kind.UNAVAILABLE, "etcd has no leader"));
     } else {
       long created = etcd.revision();
-      next = request.startRevision() == 0 ? created + 1 : request.startRevision();
+      start = request.startRevision() == 0 ? created + 1 : request.startRevision();
+      readPast();
       after(etcd.faults().delayNanos(), () -> opened(created));
+    }
+  }
+
+  private void readPast() {
+    Store store = etcd.store();
+    if (start < store.compacted()) {
+      compacted = store.compacted();
+      return;
+    }
+    for (long revision = start; revision <= store.revision(); revision++) {
+      Commit commit = store.commit(revision);
+      if (revision == store.compacted() && etcd.faults().forgetsDeletes()) {
+        commit = new Commit(revision, commit.puts(), List.of());
+      }
+      committed(commit);
     }
   }
 
@@ -121,13 +157,11 @@ final class SimulatedWatch implements Etcd.Watch {
       told = Math.max(told, created);
     }
     listener.onOpen();
-    if (next <= etcd.revision()) {
-      tellSoon();
-    }
+    tellSoon();
   }
 
   private void tellSoon() {
-    if (opened && !telling) {
+    if (opened && !telling && (compacted > 0 || !waiting.isEmpty())) {
       telling = true;
       after(etcd.faults().delayNanos(), this::tell);
     }
@@ -135,23 +169,19 @@ final class SimulatedWatch implements Etcd.Watch {
 
   private void tell() {
     telling = false;
-    if (over || !hears() || next > etcd.revision()) {
+    if (over || !hears()) {
       return; // The next beat tells what is left.
     }
-    if (next < etcd.store().compacted()) {
-      fail(Kind.COMPACTED, "revision " + next + " is compacted up to " + etcd.store().compacted());
+    if (compacted > 0) {
+      fail(Kind.COMPACTED, "what it should tell is compacted up to revision " + compacted);
       return;
     }
-    long last = Math.min(etcd.revision(), next + REVISIONS_OF_A_BATCH - 1);
     List<WatchEvent> events = new ArrayList<>();
-    for (long revision = next; revision <= last; revision++) {
-      addEvents(etcd.store().commit(revision), events);
+    for (int i = 0; i < REVISIONS_OF_A_BATCH && !waiting.isEmpty(); i++) {
+      addEvents(waiting.remove(), events);
     }
-    next = last + 1;
-    if (!events.isEmpty()) {
-      tell(events);
-    }
-    if (!over && next <= etcd.revision()) {
+    tell(events);
+    if (!over) {
       tellSoon();
     }
   }
@@ -185,13 +215,10 @@ final class SimulatedWatch implements Etcd.Watch {
 
   /** What is left is told, and that it is alive. */
   private void live() {
-    boolean upToDate = next > etcd.revision();
-    if (!upToDate) {
-      tellSoon();
-    }
+    tellSoon();
     if (client.link().passes(Way.REQUESTS)) {
       heardNanos = world.nanoTime();
-      if (upToDate && world.random().nextInt(ONE_IN_EXACT) == 0) {
+      if (waiting.isEmpty() && compacted == 0 && world.random().nextInt(ONE_IN_EXACT) == 0) {
         told = Math.max(told, etcd.revision());
       }
       listener.onEvents(List.of(), told);
@@ -262,7 +289,8 @@ final class SimulatedWatch implements Etcd.Watch {
   }
 
   private boolean isIn(ByteString key) {
-    return Transactions.isIn(key, request.from(), request.to());
+    byte[] name = key.toByteArray();
+    return Arrays.compareUnsigned(name, from) >= 0 && Arrays.compareUnsigned(name, to) < 0;
   }
 
   private static long bytes(List<WatchEvent> events) {
