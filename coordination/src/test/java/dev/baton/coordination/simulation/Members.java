@@ -96,7 +96,9 @@ final class Members {
   }
 
   private void callElection() {
-    long takes = world.random().nextLong(SHORTEST_ELECTION_NANOS, LONGEST_ELECTION_NANOS);
+    // Most are short.
+    long atMost = world.random().nextLong(SHORTEST_ELECTION_NANOS, LONGEST_ELECTION_NANOS);
+    long takes = world.random().nextLong(SHORTEST_ELECTION_NANOS, atMost + 1);
     election = world.at(world.nanoTime() + takes, this::elect);
   }
 

@@ -138,7 +138,7 @@ final class SimulatedWatch implements Etcd.Watch {
       compacted = store.compacted();
       return;
     }
-    for (long revision = start; revision <= store.revision(); revision++) {
+    for (long revision = Math.max(start, store.first()); revision <= store.revision(); revision++) {
       Commit commit = store.commit(revision);
       if (revision == store.compacted() && etcd.faults().forgetsDeletes()) {
         commit = new Commit(revision, commit.puts(), List.of());

@@ -204,9 +204,14 @@ final class Store {
     return new Change();
   }
 
-  /** The change that made a revision which is not compacted. */
+  /** The first revision whose change is still known. */
+  long first() {
+    return log.isEmpty() ? revision + 1 : log.getFirst().commit().revision();
+  }
+
+  /** What made a revision. */
   Commit commit(long of) {
-    return log.get((int) (of - log.getFirst().commit().revision())).commit();
+    return log.get((int) (of - first())).commit();
   }
 
   /** The newest revision at a time that is not compacted. */
@@ -216,7 +221,7 @@ final class Store {
         return log.get(i).commit().revision();
       }
     }
-    return log.isEmpty() ? revision : Math.max(compacted, log.getFirst().commit().revision() - 1);
+    return Math.max(compacted, first() - 1);
   }
 
   /** Forgets what is older than a revision; false: it is compacted already. */
