@@ -9,6 +9,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.google.protobuf.ByteString;
 import dev.baton.coordination.EtcdException.Kind;
 import dev.baton.coordination.Txn.Op;
+import dev.baton.coordination.testing.RealEtcd;
+import dev.baton.coordination.testing.UnkindEtcd;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -38,12 +40,12 @@ class AppenderTest extends RealEtcd {
     onStrand(() -> appender.append(2, text("two"), head(2), List.of()));
     awaitUntil("entry 2", SOON, () -> told.contains("durable 2"));
     assertEquals(List.of("durable 1", "touched", "durable 2"), told.words);
-    Etcd.KeyValue head = get(keys.head()).keyValue();
+    Etcd.KeyValue head = read(keys.head()).keyValue();
     assertNotNull(head);
     assertEquals(head(2), head.value());
     assertEquals(appender.headRevision(), head.modRevision());
-    assertNotNull(get(keys.spec(Limits.OPERATIONS - 3)).keyValue());
-    assertNotNull(get(keys.journal(2)).keyValue());
+    assertNotNull(read(keys.spec(Limits.OPERATIONS - 3)).keyValue());
+    assertNotNull(read(keys.journal(2)).keyValue());
   }
 
   @Test
@@ -54,7 +56,7 @@ class AppenderTest extends RealEtcd {
     put(keys.leader(), "another");
     onStrand(() -> appender.append(1, text("one"), head(1), List.of()));
     awaitUntil("the fence", SOON, () -> told.contains("fenced"));
-    assertNull(get(keys.journal(1)).keyValue());
+    assertNull(read(keys.journal(1)).keyValue());
     assertTrue(appender.isOver());
     assertEquals(List.of("fenced"), told.words);
   }
@@ -80,7 +82,7 @@ class AppenderTest extends RealEtcd {
     awaitUntil("entry 1", SOON, () -> told.contains("durable 1"));
     assertEquals(3, network.sent.size());
     assertEquals(1, List.copyOf(network.sent).stream().distinct().count(), "identical copies");
-    Etcd.KeyValue entry = get(keys.journal(1)).keyValue();
+    Etcd.KeyValue entry = read(keys.journal(1)).keyValue();
     assertNotNull(entry);
     assertEquals(entry.createRevision(), entry.modRevision(), "written once");
     assertEquals(appender.headRevision(), entry.modRevision());
@@ -124,9 +126,9 @@ class AppenderTest extends RealEtcd {
                   copy.exceptionallyCompose(
                       dropped -> late.txn(network.sent.getFirst(), Duration.ofSeconds(60))))
               .succeeded());
-      assertNull(get(keys.journal(1)).keyValue());
-      assertNull(get(keys.spec(1)).keyValue());
-      Etcd.KeyValue head = get(keys.head()).keyValue();
+      assertNull(read(keys.journal(1)).keyValue());
+      assertNull(read(keys.spec(1)).keyValue());
+      Etcd.KeyValue head = read(keys.head()).keyValue();
       assertNotNull(head);
       assertEquals(appender.headRevision(), head.modRevision());
     }
@@ -157,7 +159,7 @@ class AppenderTest extends RealEtcd {
     Appender appender = appender(etcd, term, 0, far(), told);
     onStrand(() -> appender.append(1, text("one"), head(1), List.of()));
     awaitUntil("the fault", SOON, () -> told.contains("fault"));
-    assertNull(get(keys.journal(1)).keyValue());
+    assertNull(read(keys.journal(1)).keyValue());
   }
 
   @Test
@@ -173,7 +175,7 @@ class AppenderTest extends RealEtcd {
       onStrand(() -> appender.append(1, text("one"), head(1), beside));
       awaitUntil("the fault", SOON, () -> told.contains("fault"));
     }
-    assertNull(get(keys.journal(1)).keyValue());
+    assertNull(read(keys.journal(1)).keyValue());
   }
 
   @Test

@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.baton.coordination.Leadership.Deposition;
 import dev.baton.coordination.Strand.Timer;
+import dev.baton.coordination.testing.RealEtcd;
+import dev.baton.coordination.testing.UnkindEtcd;
 import dev.baton.proto.v1.LeaderRecord;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -115,14 +117,14 @@ class LeadershipTest extends RealEtcd {
     a.ticks = false;
     a.leadership.eligible(false);
     awaitUntil("a has resigned", SOON, () -> a.lost == 1);
-    awaitUntil("the key is gone", SOON, () -> get(keys.leader()).keyValue() == null);
+    awaitUntil("the key is gone", SOON, () -> read(keys.leader()).keyValue() == null);
   }
 
   @Test
   void shouldWinByTheKeyWhenTheAnswerIsLost() {
     Candidate a = new Candidate("a", network -> network.answersToLose.set(1));
     awaitUntil("a leads", SOON, a::leads);
-    Etcd.KeyValue key = get(keys.leader()).keyValue();
+    Etcd.KeyValue key = read(keys.leader()).keyValue();
     assertEquals(a.term, key == null ? 0 : key.modRevision());
     assertEquals(1, a.network.sent.size());
   }
@@ -153,7 +155,7 @@ class LeadershipTest extends RealEtcd {
                 List.of(new Txn.Op.Put(keys.leader(), a.record().toByteString(), lease.id())),
                 List.of()),
             SOON));
-    awaitUntil("the key is gone", SOON, () -> get(keys.leader()).keyValue() == null);
+    awaitUntil("the key is gone", SOON, () -> read(keys.leader()).keyValue() == null);
     assertEquals(Optional.empty(), await(etcd.renew(lease.id(), SOON)));
   }
 
@@ -228,12 +230,12 @@ class LeadershipTest extends RealEtcd {
   }
 
   private long leaderRevision() {
-    Etcd.KeyValue key = get(keys.leader()).keyValue();
+    Etcd.KeyValue key = read(keys.leader()).keyValue();
     return key == null ? 0 : key.modRevision();
   }
 
   private long leaderLease() {
-    Etcd.KeyValue key = get(keys.leader()).keyValue();
+    Etcd.KeyValue key = read(keys.leader()).keyValue();
     return key == null ? 0 : key.leaseId();
   }
 

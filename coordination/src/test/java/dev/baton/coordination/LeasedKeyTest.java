@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.baton.coordination.testing.RealEtcd;
+import dev.baton.coordination.testing.UnkindEtcd;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.List;
@@ -27,19 +29,19 @@ class LeasedKeyTest extends RealEtcd {
     Holder a = new Holder("a", etcd);
     awaitUntil("the key", SOON, () -> a.held.size() == 1);
     awaitAlways("it stays", TTL.plusSeconds(1), () -> a.lost.isEmpty());
-    Etcd.KeyValue before = get(keys.node("n")).keyValue();
+    Etcd.KeyValue before = read(keys.node("n")).keyValue();
     assertNotNull(before);
     a.key.update(text("a2"));
     a.key.update(text("a3"));
     awaitUntil("the value", SOON, () -> "a3".equals(a.value()));
-    Etcd.KeyValue after = get(keys.node("n")).keyValue();
+    Etcd.KeyValue after = read(keys.node("n")).keyValue();
     assertNotNull(after);
     assertEquals(before.leaseId(), after.leaseId());
     assertEquals(before.createRevision(), after.createRevision());
     assertEquals(a.held, List.of(after.createRevision()));
     assertEquals(1, a.key.leases());
     await(a.key.close());
-    assertNull(get(keys.node("n")).keyValue());
+    assertNull(read(keys.node("n")).keyValue());
     assertEquals(0, a.key.leases());
     assertEquals(Optional.empty(), await(etcd.renew(after.leaseId(), SOON)));
   }
@@ -128,7 +130,7 @@ class LeasedKeyTest extends RealEtcd {
     }
 
     String value() {
-      Etcd.KeyValue found = get(keys.node("n")).keyValue();
+      Etcd.KeyValue found = read(keys.node("n")).keyValue();
       return found == null ? "" : found.value().toStringUtf8();
     }
 

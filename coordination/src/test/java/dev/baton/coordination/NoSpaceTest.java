@@ -8,6 +8,7 @@ import com.google.protobuf.ByteString;
 import dev.baton.coordination.EtcdException.Kind;
 import dev.baton.coordination.Txn.Op;
 import dev.baton.coordination.jetcd.EtcdAdmin;
+import dev.baton.coordination.testing.RealEtcd;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -48,13 +49,13 @@ class NoSpaceTest extends RealEtcd {
                 List.of(new Op.DeleteRange(keys.specs(), Keys.end(keys.specs()))),
                 List.of()),
             SOON));
-    await(etcd.compact(get(keys.leader()).revision(), SOON));
+    await(etcd.compact(read(keys.leader()).revision(), SOON));
     try (EtcdAdmin admin = new EtcdAdmin(cluster.endpoints().getFirst())) {
       admin.makeRoom();
     }
     awaitUntil("entry 1", SOON, () -> told.contains("durable 1"));
     assertEquals(List.of("stalled NO_SPACE", "resumed", "durable 1"), told.words);
-    assertNotNull(get(keys.journal(1)).keyValue());
+    assertNotNull(read(keys.journal(1)).keyValue());
   }
 
   private CompletableFuture<TxnReply> put(int number) {

@@ -8,6 +8,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
 import dev.baton.coordination.EtcdException.Kind;
+import dev.baton.coordination.testing.RealEtcd;
+import dev.baton.coordination.testing.UnkindEtcd;
 import dev.baton.proto.v1.ClusterRecord;
 import java.time.Duration;
 import java.util.ArrayList;

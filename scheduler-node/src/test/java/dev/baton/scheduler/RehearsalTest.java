@@ -2,7 +2,7 @@ package dev.baton.scheduler;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.baton.scheduler.testing.RealEtcd;
+import dev.baton.coordination.testing.RealEtcd;
 import org.junit.jupiter.api.Test;
 
 class RehearsalTest {

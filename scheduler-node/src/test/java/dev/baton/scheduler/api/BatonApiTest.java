@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.InvalidProtocolBufferException;
 import com.google.rpc.ErrorInfo;
+import dev.baton.coordination.testing.RealEtcd;
 import dev.baton.proto.v1.BatonServiceGrpc;
 import dev.baton.proto.v1.CancelRunRequest;
 import dev.baton.proto.v1.GetOutputRequest;
@@ -31,7 +32,6 @@ import dev.baton.proto.v1.WatchRunResponse;
 import dev.baton.proto.v1.Worker.Presence;
 import dev.baton.proto.v1.WorkerRecord;
 import dev.baton.scheduler.model.RunId;
-import dev.baton.scheduler.testing.RealEtcd;
 import dev.baton.scheduler.testing.WiredNode;
 import dev.baton.scheduler.testing.WorkerCall;
 import dev.baton.scheduler.testing.Workflows;

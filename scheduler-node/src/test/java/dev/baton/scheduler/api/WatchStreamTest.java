@@ -4,11 +4,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.baton.coordination.testing.RealEtcd;
 import dev.baton.proto.v1.BatonServiceGrpc;
 import dev.baton.proto.v1.Run;
 import dev.baton.proto.v1.WatchRunRequest;
 import dev.baton.proto.v1.WatchRunResponse;
-import dev.baton.scheduler.testing.RealEtcd;
 import io.grpc.ManagedChannel;
 import io.grpc.Server;
 import io.grpc.Status;

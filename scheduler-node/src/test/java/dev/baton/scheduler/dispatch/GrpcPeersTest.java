@@ -6,11 +6,11 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.baton.coordination.FailureDetector;
+import dev.baton.coordination.testing.RealEtcd;
 import dev.baton.proto.journal.v1.PeerServiceGrpc;
 import dev.baton.proto.journal.v1.SnapshotManifest;
 import dev.baton.proto.journal.v1.TakeSnapshotRequest;
 import dev.baton.proto.v1.SubmitRunRequest;
-import dev.baton.scheduler.testing.RealEtcd;
 import dev.baton.scheduler.testing.WiredNode;
 import dev.baton.scheduler.testing.Workflows;
 import io.grpc.Status;

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.baton.coordination.testing.RealEtcd;
 import dev.baton.proto.v1.HeartbeatRequest;
 import dev.baton.proto.v1.Ping;
 import dev.baton.proto.v1.RegisterRequest;
@@ -18,7 +19,6 @@ import dev.baton.proto.v1.WorkerMessage;
 import dev.baton.proto.v1.WorkerRecord;
 import dev.baton.proto.v1.WorkflowServiceGrpc;
 import dev.baton.scheduler.model.RunId;
-import dev.baton.scheduler.testing.RealEtcd;
 import dev.baton.scheduler.testing.WiredNode;
 import dev.baton.scheduler.testing.WorkerCall;
 import dev.baton.scheduler.testing.Workflows;

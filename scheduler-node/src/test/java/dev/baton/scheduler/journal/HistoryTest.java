@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
+import dev.baton.coordination.testing.RealEtcd;
 import dev.baton.proto.journal.v1.HistoryEntry;
 import dev.baton.proto.journal.v1.HistoryRun;
 import dev.baton.proto.journal.v1.RunRecord;
@@ -13,7 +14,6 @@ import dev.baton.proto.journal.v1.TaskRecord;
 import dev.baton.scheduler.model.AttemptRef;
 import dev.baton.scheduler.model.Output;
 import dev.baton.scheduler.model.RunId;
-import dev.baton.scheduler.testing.RealEtcd;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletionException;

@@ -5,8 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
+import dev.baton.coordination.testing.RealEtcd;
 import dev.baton.proto.journal.v1.SnapshotManifest;
-import dev.baton.scheduler.testing.RealEtcd;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import org.junit.jupiter.api.BeforeEach;

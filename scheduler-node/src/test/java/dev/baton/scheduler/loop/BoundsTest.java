@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
 import dev.baton.coordination.Txn;
+import dev.baton.coordination.testing.RealEtcd;
 import dev.baton.scheduler.engine.Effect.Verdict;
 import dev.baton.scheduler.loop.LoopCluster.Heard;
 import dev.baton.scheduler.loop.LoopCluster.Node;
@@ -16,7 +17,6 @@ import dev.baton.scheduler.model.Refusal;
 import dev.baton.scheduler.model.RefusalCode;
 import dev.baton.scheduler.model.RunId;
 import dev.baton.scheduler.model.RunStatus;
-import dev.baton.scheduler.testing.RealEtcd;
 import dev.baton.scheduler.testing.Workflows;
 import java.time.Duration;
 import java.util.List;

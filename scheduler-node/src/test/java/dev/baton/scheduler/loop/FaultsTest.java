@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.baton.coordination.testing.RealEtcd;
 import dev.baton.scheduler.engine.Effect.Verdict;
 import dev.baton.scheduler.loop.LoopCluster.Heard;
 import dev.baton.scheduler.loop.LoopCluster.Node;
@@ -14,7 +15,6 @@ import dev.baton.scheduler.model.AttemptName;
 import dev.baton.scheduler.model.Outcome;
 import dev.baton.scheduler.model.RefusalCode;
 import dev.baton.scheduler.model.RunId;
-import dev.baton.scheduler.testing.RealEtcd;
 import dev.baton.scheduler.testing.Workflows;
 import java.time.Duration;
 import java.util.List;

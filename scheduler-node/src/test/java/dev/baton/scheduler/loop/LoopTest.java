@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.baton.coordination.testing.RealEtcd;
 import dev.baton.scheduler.engine.Attempt;
 import dev.baton.scheduler.engine.Effect.Answer.CancelRecorded;
 import dev.baton.scheduler.engine.Effect.Verdict;
@@ -23,7 +24,6 @@ import dev.baton.scheduler.model.Output;
 import dev.baton.scheduler.model.RunId;
 import dev.baton.scheduler.model.RunStatus;
 import dev.baton.scheduler.model.TaskStatus;
-import dev.baton.scheduler.testing.RealEtcd;
 import dev.baton.scheduler.testing.Workflows;
 import java.time.Duration;
 import java.util.List;

@@ -6,9 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
 import dev.baton.coordination.Etcd.KeyValue;
+import dev.baton.coordination.testing.RealEtcd;
 import dev.baton.scheduler.loop.LoopCluster.Node;
 import dev.baton.scheduler.model.RunId;
-import dev.baton.scheduler.testing.RealEtcd;
 import dev.baton.scheduler.testing.Workflows;
 import java.time.Duration;
 import java.util.HexFormat;

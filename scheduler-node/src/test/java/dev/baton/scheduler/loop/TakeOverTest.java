@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
+import dev.baton.coordination.testing.RealEtcd;
 import dev.baton.proto.v1.LeaderRecord;
 import dev.baton.scheduler.engine.Effect.Answer;
 import dev.baton.scheduler.engine.Effect.Verdict;
@@ -18,7 +19,6 @@ import dev.baton.scheduler.model.RefusalCode;
 import dev.baton.scheduler.model.RunId;
 import dev.baton.scheduler.model.RunStatus;
 import dev.baton.scheduler.testing.Operator;
-import dev.baton.scheduler.testing.RealEtcd;
 import dev.baton.scheduler.testing.Workflows;
 import java.time.Duration;
 import java.util.List;

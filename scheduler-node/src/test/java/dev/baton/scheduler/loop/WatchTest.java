@@ -3,6 +3,7 @@ package dev.baton.scheduler.loop;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.baton.coordination.testing.RealEtcd;
 import dev.baton.scheduler.engine.Run;
 import dev.baton.scheduler.loop.LoopCluster.Heard;
 import dev.baton.scheduler.loop.LoopCluster.Node;
@@ -11,7 +12,6 @@ import dev.baton.scheduler.model.Refusal;
 import dev.baton.scheduler.model.RefusalCode;
 import dev.baton.scheduler.model.RunId;
 import dev.baton.scheduler.model.RunStatus;
-import dev.baton.scheduler.testing.RealEtcd;
 import dev.baton.scheduler.testing.Workflows;
 import java.time.Duration;
 import java.util.List;

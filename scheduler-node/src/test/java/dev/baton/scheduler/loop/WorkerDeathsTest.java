@@ -4,10 +4,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.baton.coordination.testing.RealEtcd;
 import dev.baton.scheduler.loop.LoopCluster.Node;
 import dev.baton.scheduler.model.RunId;
 import dev.baton.scheduler.model.RunStatus;
-import dev.baton.scheduler.testing.RealEtcd;
 import dev.baton.scheduler.testing.Workflows;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;

@@ -4,6 +4,7 @@ import dev.baton.coordination.Etcd;
 import dev.baton.coordination.Keys;
 import dev.baton.coordination.Leadership;
 import dev.baton.coordination.ThreadStrand;
+import dev.baton.coordination.testing.RealEtcd;
 import dev.baton.proto.v1.BatonServiceGrpc;
 import dev.baton.proto.v1.BatonServiceGrpc.BatonServiceBlockingStub;
 import dev.baton.proto.v1.LeaderRecord;

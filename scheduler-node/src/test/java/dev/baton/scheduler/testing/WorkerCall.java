@@ -1,5 +1,6 @@
 package dev.baton.scheduler.testing;
 
+import dev.baton.coordination.testing.RealEtcd;
 import dev.baton.proto.v1.AttemptName;
 import dev.baton.proto.v1.Inventory;
 import dev.baton.proto.v1.Pong;

@@ -1,5 +1,5 @@
 /**
- * What the tests of several packages stand on: a real etcd, the network to it, workflows.
+ * What the tests of several packages stand on: workflows, workers and whole nodes.
  *
  * <p>Must not: stand in for etcd or gRPC.
  */

@@ -1,4 +1,4 @@
-package dev.baton.scheduler.testing;
+package dev.baton.coordination.testing;
 
 import com.google.protobuf.ByteString;
 import dev.baton.coordination.Etcd;
@@ -12,11 +12,14 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 
-/** The network to a real etcd: it can be cut, holds back what comes, and counts what goes. */
+/**
+ * The network to a real etcd: it can be cut, loses or holds back what comes, and counts what goes.
+ */
 public final class UnkindEtcd implements Etcd {
   /** Calls of all kinds, answered or not. */
   public final AtomicInteger calls = new AtomicInteger();
@@ -26,6 +29,15 @@ public final class UnkindEtcd implements Etcd {
 
   /** Pages and single keys that were read, by the first key of each. */
   public final List<ByteString> reads = new CopyOnWriteArrayList<>();
+
+  /** So many transactions are carried out and not answered. */
+  public final AtomicInteger answersToLose = new AtomicInteger();
+
+  /** Calls return when they are answered. */
+  public volatile boolean synchronous;
+
+  /** No call is answered, and watches are silent. */
+  public volatile boolean cut;
 
   /** Every call fails at once, and no watch tells anything. */
   public volatile boolean down;
@@ -103,7 +115,9 @@ public final class UnkindEtcd implements Etcd {
 
     @Override
     public void onEvents(List<WatchEvent> events, long revision) {
-      tell(() -> listener.onEvents(events, revision));
+      if (!cut) {
+        tell(() -> listener.onEvents(events, revision));
+      }
     }
 
     @Override
@@ -116,19 +130,26 @@ public final class UnkindEtcd implements Etcd {
   @Override
   public CompletableFuture<TxnReply> txn(Txn txn, Duration deadline) {
     sent.add(txn);
-    return failing.test(txn) ? unavailable() : send(() -> etcd.txn(txn, deadline));
+    if (failing.test(txn)) {
+      return unavailable();
+    }
+    CompletableFuture<TxnReply> call = send(deadline, () -> etcd.txn(txn, deadline));
+    if (!cut && answersToLose.getAndUpdate(left -> Math.max(0, left - 1)) > 0) {
+      return call.handle((answer, failure) -> answer).thenCompose(answer -> silence(deadline));
+    }
+    return call;
   }
 
   @Override
   public CompletableFuture<GetReply> get(ByteString key, Duration deadline) {
     reads.add(key);
-    return held(key, send(() -> etcd.get(key, deadline)));
+    return held(key, send(deadline, () -> etcd.get(key, deadline)));
   }
 
   @Override
   public CompletableFuture<ListReply> list(ListRequest request, Duration deadline) {
     reads.add(request.from());
-    return held(request.from(), send(() -> etcd.list(request, deadline)));
+    return held(request.from(), send(deadline, () -> etcd.list(request, deadline)));
   }
 
   @Override
@@ -144,27 +165,27 @@ public final class UnkindEtcd implements Etcd {
 
   @Override
   public CompletableFuture<Lease> grant(Duration ttl, Duration deadline) {
-    return send(() -> etcd.grant(ttl, deadline));
+    return send(deadline, () -> etcd.grant(ttl, deadline));
   }
 
   @Override
   public CompletableFuture<Optional<Duration>> renew(long leaseId, Duration deadline) {
-    return send(() -> etcd.renew(leaseId, deadline));
+    return send(deadline, () -> etcd.renew(leaseId, deadline));
   }
 
   @Override
   public CompletableFuture<Void> revoke(long leaseId, Duration deadline) {
-    return send(() -> etcd.revoke(leaseId, deadline));
+    return send(deadline, () -> etcd.revoke(leaseId, deadline));
   }
 
   @Override
   public CompletableFuture<Void> compact(long revision, Duration deadline) {
-    return send(() -> etcd.compact(revision, deadline));
+    return send(deadline, () -> etcd.compact(revision, deadline));
   }
 
   @Override
   public CompletableFuture<Status> status(Duration deadline) {
-    return send(() -> etcd.status(deadline));
+    return send(deadline, () -> etcd.status(deadline));
   }
 
   @Override
@@ -176,9 +197,28 @@ public final class UnkindEtcd implements Etcd {
     return holds.test(key) ? answer.thenCombine(gate, (value, open) -> value) : answer;
   }
 
-  private <T> CompletableFuture<T> send(Supplier<CompletableFuture<T>> call) {
+  private <T> CompletableFuture<T> send(Duration deadline, Supplier<CompletableFuture<T>> call) {
     calls.incrementAndGet();
-    return down ? unavailable() : call.get();
+    if (down) {
+      return unavailable();
+    }
+    if (cut) {
+      return silence(deadline);
+    }
+    CompletableFuture<T> answer = call.get();
+    if (synchronous) {
+      var unused = answer.handle((reply, failure) -> true).join();
+    }
+    return answer;
+  }
+
+  private static <T> CompletableFuture<T> silence(Duration deadline) {
+    CompletableFuture<T> never = new CompletableFuture<>();
+    CompletableFuture.delayedExecutor(deadline.toNanos(), TimeUnit.NANOSECONDS)
+        .execute(() ->
+            never.completeExceptionally(
+                new EtcdException(Kind.UNKNOWN_OUTCOME, "No answer came.")));
+    return never;
   }
 
   private static <T> CompletableFuture<T> unavailable() {

@@ -1,4 +1,4 @@
-package dev.baton.scheduler.testing;
+package dev.baton.coordination.testing;
 
 import com.google.protobuf.ByteString;
 import dev.baton.coordination.Etcd;
@@ -98,8 +98,12 @@ public abstract class RealEtcd {
   }
 
   public static void awaitUntil(String what, BooleanSupplier condition) {
+    awaitUntil(what, SOON, condition);
+  }
+
+  public static void awaitUntil(String what, Duration bound, BooleanSupplier condition) {
     Awaitility.await(what)
-        .atMost(SOON)
+        .atMost(bound)
         .pollInterval(Duration.ofMillis(5))
         .until(condition::getAsBoolean);
   }
@@ -130,23 +134,30 @@ public abstract class RealEtcd {
     return write(List.of(new Op.Put(key, value, 0)));
   }
 
+  protected long put(ByteString key, String value) {
+    return put(key, text(value));
+  }
+
   protected long delete(ByteString key) {
     return write(List.of(new Op.Delete(key)));
   }
 
+  protected Etcd.GetReply read(ByteString key) {
+    return await(etcd.get(key, SOON));
+  }
+
   /** A key that is there. */
   protected Etcd.KeyValue get(ByteString key) {
-    Etcd.KeyValue found = await(etcd.get(key, SOON)).keyValue();
-    return Objects.requireNonNull(found, () -> key.toStringUtf8() + " is absent");
+    return Objects.requireNonNull(read(key).keyValue(), () -> key.toStringUtf8() + " is absent");
   }
 
   protected boolean exists(ByteString key) {
-    return await(etcd.get(key, SOON)).keyValue() != null;
+    return read(key).keyValue() != null;
   }
 
   /** The store's revision. */
   protected long revision() {
-    return await(etcd.get(keys.head(), SOON)).revision();
+    return read(keys.head()).revision();
   }
 
   /** Everything that starts with a prefix. */
@@ -156,5 +167,9 @@ public abstract class RealEtcd {
 
   protected void compactNow() {
     await(etcd.compact(revision(), SOON));
+  }
+
+  public static ByteString text(String value) {
+    return ByteString.copyFromUtf8(value);
   }
 }
