@@ -35,7 +35,7 @@ public final class JournalClock {
       firstHeadMillis = headMillis;
       baseMillis = Math.max(headMillis, wallMillis);
       baseNanos = nanoTime;
-    } else if (!seen && headMillis != firstHeadMillis) {
+    } else if (headMillis != firstHeadMillis) {
       // Somebody has touched it since this node started.
       observe(headMillis, nanoTime);
     }

@@ -16,7 +16,7 @@ class JournalClockTest {
     assertEquals(5_250, clock.now(350 * MS));
     clock.observe(4_000, 400 * MS);
     assertEquals(4_000, clock.now(400 * MS), "whoever leads has another wall clock");
-    clock.assume(9_000, 90_000, 500 * MS);
+    clock.assume(4_000, 90_000, 500 * MS);
     assertEquals(4_100, clock.now(500 * MS), "a head was seen: the wall clock counts no more");
   }
 
@@ -41,6 +41,14 @@ class JournalClockTest {
     clock.lead();
     clock.assume(9_000, 700_000, 10_000 * MS);
     assertEquals(15_000, clock.now(10_000 * MS));
+  }
+
+  @Test
+  void shouldNotFallBehindTheHeadThatIsLoaded() {
+    clock.assume(0, 5_000, 0);
+    clock.lead();
+    clock.assume(600_000, 5_000, 10_000 * MS);
+    assertEquals(600_000, clock.now(10_000 * MS), "who led meanwhile had another wall clock");
   }
 
   @Test
