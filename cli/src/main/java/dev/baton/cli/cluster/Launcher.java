@@ -32,11 +32,15 @@ final class Launcher {
   }
 
   Daemon startEtcd(String name, List<String> command, Path log) {
-    return start(name, Role.ETCD, command, log);
+    return start(name, Role.ETCD, command, Map.of(), log);
   }
 
-  /** Starts a scheduler or a worker with the classes of this program. */
-  Daemon startNode(String name, Role role, Path settings) {
+  /**
+   * Starts a scheduler or a worker with the classes of this program.
+   *
+   * @param more variables on top of the environment
+   */
+  Daemon startNode(String name, Role role, Path settings, Map<String, String> more) {
     String kind = role == Role.SCHEDULER ? "scheduler" : "worker";
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
@@ -55,10 +59,10 @@ final class Launcher {
         .forEach(command::add);
     command.add(role == Role.SCHEDULER ? SCHEDULER : WORKER);
     command.addAll(List.of("--config", settings.toString()));
-    return start(name, role, command, folder.logs().resolve(name + ".log"));
+    return start(name, role, command, more, folder.logs().resolve(name + ".log"));
   }
 
-  Daemon start(String name, Role role, List<String> command, Path log) {
+  Daemon start(String name, Role role, List<String> command, Map<String, String> more, Path log) {
     List<String> detached = new ArrayList<>(List.of("setsid"));
     detached.addAll(command);
     ProcessBuilder builder =
@@ -73,6 +77,7 @@ final class Launcher {
     if (role != Role.ETCD) {
       own.put("CLASSPATH", classPath());
     }
+    own.putAll(more);
     try {
       Process process = builder.start();
       return Daemon.of(name, role, process.pid(), folder.path().relativize(log).toString())

@@ -17,6 +17,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -34,6 +35,7 @@ public final class LocalCluster {
 
   private final ClusterFolder folder;
   private final Launcher launcher;
+  private final Tailor tailor;
   private final Consumer<String> progress;
 
   /**
@@ -44,8 +46,22 @@ public final class LocalCluster {
       Path workingDirectory,
       Map<String, String> environment,
       Consumer<String> progress) {
+    this(folder, workingDirectory, environment, Tailor.NONE, progress);
+  }
+
+  /**
+   * @param tailor asked each time a scheduler or a worker is started
+   * @param progress told what happens, a line each
+   */
+  public LocalCluster(
+      ClusterFolder folder,
+      Path workingDirectory,
+      Map<String, String> environment,
+      Tailor tailor,
+      Consumer<String> progress) {
     this.folder = folder;
     this.launcher = new Launcher(folder, workingDirectory, environment);
+    this.tailor = tailor;
     this.progress = progress;
   }
 
@@ -102,6 +118,31 @@ public final class LocalCluster {
             folder.load().orElse(ClusterRecord.empty(folder.cluster())), size, new ArrayList<>()));
   }
 
+  /** Starts one member that is down, on its ports and data, and does not wait for it. */
+  public Daemon start(String name) {
+    return folder.locked(() -> {
+      ClusterRecord record = folder.load().orElse(ClusterRecord.empty(folder.cluster()));
+      ClusterRecord after =
+          record.etcd().stream().anyMatch(member -> member.id().equals(name))
+              ? startMember(record, etcdServer(record, name), new ArrayList<>())
+              : startNode(record, name, new ArrayList<>());
+      return after.process(name).orElseThrow();
+    });
+  }
+
+  /** Waits until a member that was started says that it is ready; throws if it is not. */
+  public void awaitReady(String name) {
+    ClusterRecord record = folder.load().orElse(ClusterRecord.empty(folder.cluster()));
+    Optional<Member> etcd =
+        record.etcd().stream().filter(member -> member.id().equals(name)).findFirst();
+    if (etcd.isPresent()) {
+      awaitReady(record, etcd.get(), () -> HttpProbe.isEtcdHealthy(etcd.get().apiPort()));
+    } else {
+      Member node = node(record, name);
+      awaitReady(record, node, () -> HttpProbe.get(node.httpPort(), "/readyz").status() == 200);
+    }
+  }
+
   /** Ends all processes; returns those that were running. */
   public List<Daemon> down(Duration grace, boolean purge) {
     if (!Files.exists(folder.path())) {
@@ -144,30 +185,12 @@ public final class LocalCluster {
               + " members of etcd, and their number can't change: leave --etcd out, or begin anew"
               + " after 'baton down --purge'");
     }
-    List<EtcdServer> servers =
-        EtcdCluster.plan(
-            new EtcdCluster.Options(folder.etcd(), members, null, List.of(), READY_BOUND));
+    List<EtcdServer> servers = plan(members);
     ClusterRecord record =
         before.withEtcd(
             servers.stream().map(server -> Member.etcd(server.name(), portOf(server))).toList());
     for (EtcdServer server : servers) {
-      Member member = Member.etcd(server.name(), portOf(server));
-      if (record.isDown(member)) {
-        if (!Ports.isFree(member.apiPort())) {
-          throw new ExitException(
-              ExitCode.PORT_IN_USE,
-              "port "
-                  + member.apiPort()
-                  + " of "
-                  + member.id()
-                  + " is in use by another process:"
-                  + " end that one, or begin anew after 'baton down --purge'");
-        }
-        Daemon process = launcher.startEtcd(server.name(), server.command(), server.log());
-        started.add(process);
-        record = record.with(process);
-        folder.save(record);
-      }
+      record = startMember(record, server, started);
     }
     for (Member member : record.etcd()) {
       awaitReady(record, member, () -> HttpProbe.isEtcdHealthy(member.apiPort()));
@@ -175,6 +198,41 @@ public final class LocalCluster {
     progress.accept(
         "etcd: " + members + (members == 1 ? " member is" : " members are") + " healthy");
     return record;
+  }
+
+  private List<EtcdServer> plan(int members) {
+    return EtcdCluster.plan(
+        new EtcdCluster.Options(folder.etcd(), members, null, List.of(), READY_BOUND));
+  }
+
+  private EtcdServer etcdServer(ClusterRecord record, String name) {
+    return plan(record.etcd().size()).stream()
+        .filter(server -> server.name().equals(name))
+        .findFirst()
+        .orElseThrow();
+  }
+
+  /** Starts it if it is down. */
+  private ClusterRecord startMember(ClusterRecord record, EtcdServer server, List<Daemon> started) {
+    Member member = Member.etcd(server.name(), portOf(server));
+    if (!record.isDown(member)) {
+      return record;
+    }
+    if (!Ports.isFree(member.apiPort())) {
+      throw new ExitException(
+          ExitCode.PORT_IN_USE,
+          "port "
+              + member.apiPort()
+              + " of "
+              + member.id()
+              + " is in use by another process:"
+              + " end that one, or begin anew after 'baton down --purge'");
+    }
+    Daemon process = launcher.startEtcd(server.name(), server.command(), server.log());
+    started.add(process);
+    ClusterRecord next = record.with(process);
+    folder.save(next);
+    return next;
   }
 
   private static int portOf(EtcdServer server) {
@@ -214,19 +272,11 @@ public final class LocalCluster {
   private ClusterRecord startNodes(ClusterRecord planned, List<Daemon> started) {
     ClusterRecord record = planned;
     folder.save(record);
-    List<String> etcd = record.etcd().stream().map(Member::apiAddress).toList();
     for (Member node : record.schedulers()) {
-      if (record.isDown(node)) {
-        Settings.writeScheduler(folder.settings(node.id()), node, etcd);
-        record = startNode(record, node, Role.SCHEDULER, started);
-      }
+      record = startNode(record, node.id(), started);
     }
     for (Member node : record.workers()) {
-      if (record.isDown(node)) {
-        Settings.writeWorker(
-            folder.settings(node.id()), node, etcd, node.trace() ? folder.trace(node.id()) : null);
-        record = startNode(record, node, Role.WORKER, started);
-      }
+      record = startNode(record, node.id(), started);
     }
     for (Member node : record.schedulers()) {
       awaitReady(record, node, () -> HttpProbe.get(node.httpPort(), "/readyz").status() == 200);
@@ -239,9 +289,35 @@ public final class LocalCluster {
     return record;
   }
 
-  private ClusterRecord startNode(
-      ClusterRecord record, Member node, Role role, List<Daemon> started) {
-    Daemon process = launcher.startNode(node.id(), role, folder.settings(node.id()));
+  private static Member node(ClusterRecord record, String name) {
+    return Stream.concat(record.schedulers().stream(), record.workers().stream())
+        .filter(member -> member.id().equals(name))
+        .findFirst()
+        .orElseThrow(() ->
+            new ExitException(
+                ExitCode.USAGE,
+                "the cluster '" + record.cluster() + "' has no member '" + name + "'"));
+  }
+
+  /** Starts it if it is down. */
+  private ClusterRecord startNode(ClusterRecord record, String name, List<Daemon> started) {
+    Member node = node(record, name);
+    if (!record.isDown(node)) {
+      return record;
+    }
+    List<String> etcd = record.etcd().stream().map(Member::apiAddress).toList();
+    boolean isScheduler = record.schedulers().contains(node);
+    Map<String, Object> planned =
+        isScheduler
+            ? Settings.scheduler(node, etcd)
+            : Settings.worker(node, etcd, node.trace() ? folder.trace(name) : null);
+    Settings.write(folder.settings(name), tailor.settings(name, planned));
+    Daemon process =
+        launcher.startNode(
+            name,
+            isScheduler ? Role.SCHEDULER : Role.WORKER,
+            folder.settings(name),
+            tailor.environment(name));
     started.add(process);
     ClusterRecord next = record.with(process);
     folder.save(next);

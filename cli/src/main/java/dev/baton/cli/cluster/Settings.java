@@ -22,13 +22,13 @@ final class Settings {
 
   private Settings() {}
 
-  static void writeScheduler(Path file, Member node, List<String> etcd) {
+  static Map<String, Object> scheduler(Member node, List<String> etcd) {
     Map<String, Object> settings = common(node, etcd);
     settings.put("listen", Map.of("grpcPort", node.apiPort(), "httpPort", node.httpPort()));
-    write(file, settings);
+    return settings;
   }
 
-  static void writeWorker(Path file, Member node, List<String> etcd, @Nullable Path trace) {
+  static Map<String, Object> worker(Member node, List<String> etcd, @Nullable Path trace) {
     Map<String, Object> settings = common(node, etcd);
     settings.put("listen", Map.of("httpPort", node.httpPort()));
     settings.put("slots", node.slots());
@@ -37,7 +37,7 @@ final class Settings {
     if (trace != null) {
       settings.put("trace", Map.of("file", trace.toString()));
     }
-    write(file, settings);
+    return settings;
   }
 
   private static Map<String, Object> common(Member node, List<String> etcd) {
@@ -48,7 +48,7 @@ final class Settings {
     return settings;
   }
 
-  private static void write(Path file, Map<String, Object> settings) {
+  static void write(Path file, Map<String, Object> settings) {
     try {
       YAML.writeValue(file.toFile(), settings);
     } catch (IOException e) {

@@ -123,6 +123,27 @@ class LocalClusterTest {
   }
 
   @Test
+  void shouldStartOneMemberAloneAndWaitForIt() {
+    ClusterRecord first = cluster().upEtcd(new Size(null, null, 3, 1, false));
+    for (String name : List.of("etcd-0", "etcd-2")) {
+      Daemon process = first.process(name).orElseThrow();
+      process.signal(Signal.KILL);
+      Awaitility.await().until(() -> process.state() == State.DEAD);
+    }
+
+    Daemon again = cluster().start("etcd-2");
+    cluster().awaitReady("etcd-2");
+
+    ClusterRecord second = folder.load().orElseThrow();
+    assertEquals(again, second.process("etcd-2").orElseThrow());
+    assertEquals(State.DEAD, second.process("etcd-0").orElseThrow().state());
+    assertTrue(HttpProbe.isEtcdHealthy(second.etcd().get(2).apiPort()));
+    assertEquals(again, cluster().start("etcd-2"), "one that runs is left alone");
+    ExitException unknown = assertThrows(ExitException.class, () -> cluster().start("s9"));
+    assertEquals("the cluster 'test' has no member 's9'", unknown.sentence());
+  }
+
+  @Test
   void shouldShowTheLastLinesOfAProcessThatDidNotStart() throws IOException {
     Files.createDirectories(folder.etcd());
     Files.writeString(folder.etcd().resolve("etcd-0"), "a file where a folder should be");
@@ -159,7 +180,12 @@ class LocalClusterTest {
   private Daemon start(String name, String... command) {
     Daemon process =
         new Launcher(folder, directory, Map.of())
-            .start(name, Role.WORKER, List.of(command), folder.logs().resolve(name + ".log"));
+            .start(
+                name,
+                Role.WORKER,
+                List.of(command),
+                Map.of(),
+                folder.logs().resolve(name + ".log"));
     started.add(process);
     return process;
   }
