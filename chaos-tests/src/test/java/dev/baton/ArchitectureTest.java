@@ -41,8 +41,14 @@ class ArchitectureTest {
   private static final String CLIENT = "dev.baton.client..";
   private static final String CLI = "dev.baton.cli..";
 
+  private static final String CLUSTER = "dev.baton.cli.cluster..";
+  private static final String CHAOS = "dev.baton.chaos..";
+
   /** Counts results where they are durable. */
   private static final String BENCH = "dev.baton.cli.bench..";
+
+  /** Sees who writes. */
+  private static final String CHAOS_STORE = "dev.baton.chaos.store..";
 
   private static final String MODEL = "dev.baton.scheduler.model..";
   private static final String ENGINE = "dev.baton.scheduler.engine..";
@@ -66,6 +72,10 @@ class ArchitectureTest {
   @ArchTest static final ArchRule worker = imports(WORKER, PROTO, COORDINATION, NODE);
   @ArchTest static final ArchRule client = imports(CLIENT, PROTO);
   @ArchTest static final ArchRule cli = imports(CLI, PROTO, WORKFLOW, COORDINATION, NODE, CLIENT);
+
+  /** A black box: of the CLI only what users' programs and the local cluster are made of. */
+  @ArchTest
+  static final ArchRule chaos = imports(CHAOS, PROTO, COORDINATION, NODE, CLIENT, CLUSTER);
 
   // Packages of the scheduler node.
 
@@ -104,7 +114,7 @@ class ArchitectureTest {
   @ArchTest
   static final ArchRule whatIsStoredIsNoPartOfAnApi =
       noClasses()
-          .that(not(resideInAnyPackage(JOURNAL, LOOP, DISPATCH, BENCH, STORED)))
+          .that(not(resideInAnyPackage(JOURNAL, LOOP, DISPATCH, BENCH, CHAOS_STORE, STORED)))
           .should()
           .dependOnClassesThat()
           .resideInAPackage(STORED)
