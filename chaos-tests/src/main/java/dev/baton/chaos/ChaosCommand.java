@@ -1,0 +1,37 @@
+package dev.baton.chaos;
+
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** What is above the chaos commands. */
+@Command(
+    name = "baton chaos",
+    description =
+        "Hurts a fresh cluster of real processes under load, and judges what came of it: nothing lost, nothing done twice, nobody writes who does not lead.",
+    synopsisSubcommandLabel = "COMMAND",
+    commandListHeading = "%nCommands:%n",
+    footerHeading = "%nExamples:%n",
+    footer = {
+      "  baton chaos list                            what there is",
+      "  baton chaos run smoke                       two minutes",
+      "  baton chaos run kill-leader --rounds 10     then open the report it names",
+      "  baton chaos judge .baton/chaos/FOLDER       judge a recorded history again"
+    })
+final class ChaosCommand implements Runnable {
+  @Spec private CommandSpec spec = CommandSpec.create();
+
+  @SuppressWarnings("UnusedVariable") // picocli sets and reads it
+  @Option(
+      names = {"-h", "--help"},
+      usageHelp = true,
+      description = "print this, and end")
+  private boolean help;
+
+  @Override
+  public void run() {
+    throw new ParameterException(spec.commandLine(), "Expected a command");
+  }
+}

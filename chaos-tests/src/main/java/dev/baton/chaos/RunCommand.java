@@ -1,0 +1,296 @@
+package dev.baton.chaos;
+
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.baton.chaos.checker.Outcome;
+import dev.baton.chaos.checker.Verdict;
+import dev.baton.chaos.environment.Environment;
+import dev.baton.chaos.environment.process.ProcessEnvironment;
+import dev.baton.chaos.history.HistoryWriter;
+import dev.baton.chaos.report.ReportFolder;
+import dev.baton.chaos.scenario.ChaosRun;
+import dev.baton.chaos.scenario.Scenario;
+import dev.baton.node.ExitCode;
+import dev.baton.node.ExitException;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.LocalDateTime;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** Runs scenarios and judges them. */
+@Command(
+    name = "run",
+    header = "Run a scenario on a fresh cluster, judge it, write a report.",
+    description =
+        "The cluster and the report stand in .baton/chaos/SCENARIO-SEED-TIME (BATON_DIR replaces .baton). Exits with 0 only if the verdict is valid.",
+    sortOptions = false,
+    footerHeading = "%nExamples:%n",
+    footer = {
+      "  baton chaos run smoke",
+      "  baton chaos run kill-leader --rounds 20 -o json | jq .failoverMs",
+      "  baton chaos run mixed --seed 7             the same faults in the same order",
+      "  baton chaos run all"
+    })
+final class RunCommand implements Callable<Integer> {
+  private static final String ALL = "all";
+  private static final Duration CLEAN_UP = Duration.ofSeconds(60);
+  private static final DateTimeFormatter TIME =
+      DateTimeFormatter.ofPattern("yyyyMMdd-HHmmss", Locale.ROOT);
+
+  private final Context context;
+
+  /** Where the cluster lives. */
+  enum Kind {
+    PROCESS
+  }
+
+  @Parameters(paramLabel = "SCENARIO", description = "one of 'baton chaos list', or all")
+  private String name = "";
+
+  @Option(
+      names = "--rounds",
+      paramLabel = "N",
+      description = "rounds of faults (default: the scenario's)")
+  private @Nullable Integer rounds;
+
+  @Option(
+      names = "--seed",
+      paramLabel = "S",
+      description = "what chance follows from (default: drawn, and told)")
+  private @Nullable Long seed;
+
+  @Option(
+      names = "--duration",
+      paramLabel = "D",
+      description = "how long a fault lasts, such as 10s (default: its own)")
+  private @Nullable Duration duration;
+
+  @Option(
+      names = "--rate",
+      paramLabel = "R",
+      defaultValue = "40",
+      description = "runs a second, of four tasks on average (default 40)")
+  private double rate;
+
+  @Option(
+      names = "--env",
+      paramLabel = "ENV",
+      defaultValue = "process",
+      description = "process (default): plain processes of this machine")
+  private Kind kind = Kind.PROCESS;
+
+  @Option(names = "--etcd", paramLabel = "N", defaultValue = "3", description = "default 3")
+  private int etcd;
+
+  @Option(names = "--schedulers", paramLabel = "N", defaultValue = "3", description = "default 3")
+  private int schedulers;
+
+  @Option(names = "--workers", paramLabel = "N", defaultValue = "2", description = "default 2")
+  private int workers;
+
+  @Option(
+      names = "--slots",
+      paramLabel = "N",
+      defaultValue = "32",
+      description = "of each worker (default 32)")
+  private int slots;
+
+  @Mixin private final Common common = new Common();
+
+  RunCommand(Context context) {
+    this.context = context;
+  }
+
+  @Override
+  public Integer call() throws InterruptedException {
+    require("--rounds", rounds == null ? 1 : rounds, 1, 10_000);
+    require("--etcd", etcd, 3, 7);
+    require("--schedulers", schedulers, 2, 9);
+    require("--workers", workers, 2, 50);
+    require("--slots", slots, 4, 4096);
+    if (!(rate >= 1 && rate <= 1000)) {
+      throw new ExitException(ExitCode.USAGE, "--rate is 1 to 1000, but got " + rate);
+    }
+    List<Summary> summaries = new ArrayList<>();
+    for (Scenario scenario : scenarios()) {
+      summaries.add(guarded(scenario));
+      if (!common.isJson()) {
+        summaries.getLast().print(context, false);
+      }
+    }
+    if (common.isJson()) {
+      context.println(json(summaries).toPrettyString());
+    }
+    boolean valid = summaries.stream().allMatch(RunCommand::isGood);
+    return (valid ? ExitCode.OK : ExitCode.FAILED).number();
+  }
+
+  /** Of all scenarios one that this environment can't play at all does no harm. */
+  private static boolean isGood(Summary summary) {
+    return summary.verdict().verdict() == Outcome.VALID;
+  }
+
+  private List<Scenario> scenarios() {
+    if (name.equals(ALL)) {
+      return Scenario.all();
+    }
+    return List.of(
+        Scenario.find(name)
+            .orElseThrow(() ->
+                new ExitException(
+                    ExitCode.USAGE,
+                    "there is no scenario '"
+                        + name
+                        + "': it is all, or one of "
+                        + Scenario.all().stream()
+                            .map(Scenario::name)
+                            .collect(Collectors.joining(", ")))));
+  }
+
+  private static void require(String option, int value, int low, int high) {
+    if (value < low || value > high) {
+      throw new ExitException(
+          ExitCode.USAGE, option + " is " + low + " to " + high + ", but got " + value);
+    }
+  }
+
+  /** Ctrl-C ends what was started before the program ends. */
+  private Summary guarded(Scenario scenario) throws InterruptedException {
+    Thread caller = Thread.currentThread();
+    CountDownLatch clean = new CountDownLatch(1);
+    Thread guard =
+        new Thread(
+            () -> {
+              caller.interrupt();
+              try {
+                boolean ignored = clean.await(CLEAN_UP.toSeconds(), TimeUnit.SECONDS);
+              } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+              }
+            },
+            "chaos-guard");
+    Runtime.getRuntime().addShutdownHook(guard);
+    try {
+      return run(scenario);
+    } finally {
+      clean.countDown();
+      unhook(guard);
+    }
+  }
+
+  private static void unhook(Thread guard) {
+    try {
+      Runtime.getRuntime().removeShutdownHook(guard);
+    } catch (IllegalStateException e) {
+      // The program is ending: it is the guard that brought us here.
+    }
+  }
+
+  private Summary run(Scenario scenario) throws InterruptedException {
+    long drawn = seed == null ? ThreadLocalRandom.current().nextLong(1_000_000) : seed;
+    ReportFolder report = new ReportFolder(folder(scenario, drawn));
+    context.remark("%s, seed %d, report in %s".formatted(scenario.name(), drawn, report.path()));
+    ChaosRun.Options options =
+        new ChaosRun.Options(
+            scenario,
+            rounds == null ? scenario.rounds() : rounds,
+            drawn,
+            duration,
+            rate,
+            etcd,
+            schedulers,
+            workers,
+            slots,
+            version());
+    try (HistoryWriter history = new HistoryWriter(report.history())) {
+      Environment environment = environment(report.path(), history);
+      try {
+        new ChaosRun(options, environment, history, context::remark).run();
+      } finally {
+        close(environment);
+      }
+    }
+    try {
+      Verdict verdict = report.judge();
+      return new Summary(verdict, report.path());
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private Environment environment(Path folder, HistoryWriter history) {
+    return switch (kind) {
+      case PROCESS ->
+          new ProcessEnvironment(
+              folder, context.directory(), context.environment(), history, context::remark);
+    };
+  }
+
+  /** An interrupt must not keep it from ending what was started. */
+  private static void close(Environment environment) {
+    boolean interrupted = Thread.interrupted();
+    environment.close();
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private Path folder(Scenario scenario, long drawn) {
+    String base = context.environment().getOrDefault("BATON_DIR", "");
+    String name =
+        scenario.name() + "-" + drawn + "-" + TIME.format(LocalDateTime.now(ZoneOffset.UTC));
+    Path folder =
+        context
+            .directory()
+            .resolve(base.isEmpty() ? ".baton" : base)
+            .resolve("chaos")
+            .resolve(name);
+    try {
+      return Files.createDirectories(folder);
+    } catch (IOException e) {
+      throw new ExitException(
+          ExitCode.CONFIGURATION,
+          "the folder "
+              + folder
+              + " cannot be made ("
+              + e.getMessage()
+              + "): work in another directory, or set BATON_DIR",
+          e);
+    }
+  }
+
+  private static String version() {
+    String version = ChaosMain.class.getPackage().getImplementationVersion();
+    return version == null ? "unpackaged" : version;
+  }
+
+  /** One scenario is one document; of all, their sums and each of them. */
+  private static ObjectNode json(List<Summary> summaries) {
+    if (summaries.size() == 1) {
+      return summaries.getFirst().json();
+    }
+    ObjectNode json = JsonMapper.builder().build().createObjectNode();
+    json.put("verdict", summaries.stream().allMatch(RunCommand::isGood) ? "valid" : "invalid");
+    ArrayNode each = json.putArray("scenarios");
+    summaries.forEach(summary -> each.add(summary.json()));
+    return json;
+  }
+}

@@ -1,0 +1,75 @@
+package dev.baton.chaos;
+
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.baton.chaos.checker.Outcome;
+import dev.baton.chaos.checker.Verdict;
+import dev.baton.chaos.checker.Verdict.CheckResult;
+import java.nio.file.Path;
+import java.util.Locale;
+
+/** What a command prints of a verdict. */
+record Summary(Verdict verdict, Path reportPath) {
+  private static final JsonMapper JSON = JsonMapper.builder().build();
+
+  ObjectNode json() {
+    ObjectNode json = JSON.createObjectNode();
+    json.put("scenario", verdict.scenario());
+    json.put("seed", verdict.seed());
+    json.put("environment", verdict.environment());
+    json.put("rounds", verdict.rounds());
+    json.put("verdict", verdict.verdict().word());
+    json.put("runsSubmitted", verdict.runsSubmitted());
+    json.put("runsEnded", verdict.runsEnded());
+    json.put("lost", verdict.lost());
+    json.put("duplicateCompletions", verdict.duplicateCompletions());
+    json.put("unfencedWrites", verdict.unfencedWrites());
+    json.put("rerunsOfFinishedTasks", verdict.rerunsOfFinishedTasks());
+    json.put("rerunsOfRunningTasks", verdict.rerunsOfRunningTasks());
+    json.set("failoverMs", JSON.valueToTree(verdict.failoverMs()));
+    json.set("skipped", JSON.valueToTree(verdict.skipped()));
+    json.put("reportPath", reportPath.toString());
+    return json;
+  }
+
+  void print(Context context, boolean asJson) {
+    if (asJson) {
+      context.println(json().toPrettyString());
+      return;
+    }
+    context.println(
+        "%s: %s".formatted(verdict.scenario(), verdict.verdict().word().toUpperCase(Locale.ROOT)));
+    for (CheckResult check : verdict.checks()) {
+      if (check.outcome() != Outcome.VALID) {
+        context.println("  %s: %s".formatted(check.name(), check.outcome().word()));
+        check.evidence().stream().limit(5).forEach(each -> context.println("    " + each));
+      }
+    }
+    verdict
+        .skipped()
+        .forEach(
+            skip -> context.println("  skipped %s: %s".formatted(skip.fault(), skip.reason())));
+    context.println(
+        "  %d rounds, %d runs submitted, %d ended, %d lost, %d accepted twice, %d unfenced writes"
+            .formatted(
+                verdict.rounds(),
+                verdict.runsSubmitted(),
+                verdict.runsEnded(),
+                verdict.lost(),
+                verdict.duplicateCompletions(),
+                verdict.unfencedWrites()));
+    context.println(
+        "  run again: %d finished tasks, %d running tasks; all second executions: %s"
+            .formatted(
+                verdict.rerunsOfFinishedTasks(),
+                verdict.rerunsOfRunningTasks(),
+                verdict.secondExecutions()));
+    Verdict.FailoverMs times = verdict.failoverMs();
+    if (times.count() > 0) {
+      context.println(
+          "  fail-over: p50 %d ms, p99 %d ms, longest %d ms, of %d"
+              .formatted(times.p50(), times.p99(), times.max(), times.count()));
+    }
+    context.println("  report: " + reportPath.resolve("index.html"));
+  }
+}

@@ -1,0 +1,346 @@
+package dev.baton.chaos.environment.process;
+
+import dev.baton.chaos.environment.Ability;
+import dev.baton.chaos.environment.Environment;
+import dev.baton.chaos.environment.Impairment;
+import dev.baton.chaos.environment.Layout;
+import dev.baton.chaos.environment.Part;
+import dev.baton.chaos.history.Observation;
+import dev.baton.chaos.history.Observation.Change;
+import dev.baton.chaos.history.Observation.ProcessChanged;
+import dev.baton.cli.cluster.ClusterFolder;
+import dev.baton.cli.cluster.ClusterRecord;
+import dev.baton.cli.cluster.ClusterRecord.Member;
+import dev.baton.cli.cluster.Daemon;
+import dev.baton.cli.cluster.Daemon.Role;
+import dev.baton.cli.cluster.Daemon.Signal;
+import dev.baton.cli.cluster.Daemon.State;
+import dev.baton.cli.cluster.EtcdProgram;
+import dev.baton.cli.cluster.HttpProbe;
+import dev.baton.cli.cluster.LocalCluster;
+import dev.baton.cli.cluster.LocalCluster.Size;
+import dev.baton.cli.cluster.Tailor;
+import dev.baton.client.Endpoint;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/** A local cluster of plain processes. Its data is gone after the close; its logs stay. */
+public final class ProcessEnvironment implements Environment {
+  public static final String NAME = "process";
+  private static final Duration GRACE = Duration.ofSeconds(35);
+  private static final Duration KILL_GRACE = Duration.ofSeconds(5);
+  private static final long POLL_NANOS = 20_000_000;
+
+  private final Path folder;
+  private final Map<String, String> environment;
+  private final Consumer<Observation> journal;
+  private final Consumer<String> progress;
+  private final ClusterFolder cluster;
+  private final LocalCluster local;
+  private final SmallDisks disks = new SmallDisks();
+  private final FakeClocks clocks;
+  private final ProxyNetwork network;
+  private final Map<String, Change> newest = new ConcurrentHashMap<>();
+  private @Nullable Layout layout;
+
+  /**
+   * Prepares a cluster; nothing is started yet.
+   *
+   * @param folder of this chaos run, which gets the logs
+   * @param workingDirectory of all processes
+   * @param environment of this program
+   */
+  public ProcessEnvironment(
+      Path folder,
+      Path workingDirectory,
+      Map<String, String> environment,
+      Consumer<Observation> journal,
+      Consumer<String> progress) {
+    this.folder = folder;
+    Map<String, String> own = new HashMap<>(environment);
+    own.put("BATON_DIR", folder.toString());
+    this.environment = Map.copyOf(own);
+    this.journal = journal;
+    this.progress = progress;
+    this.cluster = ClusterFolder.of(this.environment, workingDirectory, "cluster");
+    this.clocks = new FakeClocks(folder.resolve("clocks"));
+    this.network = new ProxyNetwork(new Callers(this::processes));
+    this.local = new LocalCluster(cluster, workingDirectory, this.environment, tailor(), progress);
+  }
+
+  private Tailor tailor() {
+    return new Tailor() {
+      @Override
+      public Map<String, Object> settings(String node, Map<String, Object> planned) {
+        return wants(Ability.NETWORK) ? network.settings(node, planned) : planned;
+      }
+
+      @Override
+      public Map<String, String> environment(String node) {
+        return wants(Ability.CLOCK) ? clocks.environment(node) : Map.of();
+      }
+    };
+  }
+
+  private boolean wants(Ability ability) {
+    return layout != null && layout.wanted().contains(ability);
+  }
+
+  @Override
+  public String name() {
+    return NAME;
+  }
+
+  @Override
+  public Optional<String> lacks(Ability ability) {
+    return switch (ability) {
+      case SIGNALS, NETWORK, SCALE -> Optional.empty();
+      case CLOCK ->
+          FakeClocks.library().isPresent()
+              ? Optional.empty()
+              : Optional.of("libfaketime is not installed ('apt-get install faketime')");
+      case DISK -> SmallDisks.obstacle();
+    };
+  }
+
+  @Override
+  public void start(Layout wanted) {
+    layout = wanted;
+    EtcdProgram.ensure(environment, progress);
+    if (wants(Ability.DISK)) {
+      for (int i = 0; i < wanted.etcd(); i++) {
+        disks.mount(disk("etcd-" + i));
+      }
+    }
+    ClusterRecord record =
+        local.up(
+            new Size(wanted.schedulers(), wanted.workers(), wanted.etcd(), wanted.slots(), true));
+    record.processes().forEach(process -> note(process.name(), Change.STARTED));
+  }
+
+  private ClusterRecord record() {
+    return cluster.load().orElseThrow(() -> new IllegalStateException("Expected a cluster."));
+  }
+
+  private Daemon process(String part) {
+    return record()
+        .process(part)
+        .orElseThrow(() -> new IllegalArgumentException("Expected a member, but got " + part));
+  }
+
+  private Map<Long, String> processes() {
+    Map<Long, String> names = new HashMap<>();
+    cluster.load().stream()
+        .flatMap(record -> record.processes().stream())
+        .forEach(process -> names.put(process.pid(), process.name()));
+    return names;
+  }
+
+  private Path disk(String member) {
+    return cluster.path().resolve("etcd").resolve(member);
+  }
+
+  private void note(String part, Change change) {
+    newest.put(part, change);
+    journal.accept(new ProcessChanged(System.nanoTime(), part, change));
+  }
+
+  @Override
+  public List<Part> parts() {
+    ClusterRecord record = record();
+    List<Part> parts = new ArrayList<>();
+    record.etcd().forEach(member -> parts.add(new Part(member.id(), Role.ETCD)));
+    record.schedulers().forEach(member -> parts.add(new Part(member.id(), Role.SCHEDULER)));
+    record.workers().forEach(member -> parts.add(new Part(member.id(), Role.WORKER)));
+    return parts;
+  }
+
+  @Override
+  public List<Endpoint> endpoints() {
+    return record().endpoints().stream().map(Endpoint::parse).toList();
+  }
+
+  @Override
+  public List<String> etcdEndpoints() {
+    return record().etcd().stream().map(Member::apiAddress).toList();
+  }
+
+  @Override
+  public String namespace() {
+    return LocalCluster.NAMESPACE;
+  }
+
+  @Override
+  public boolean isDown(String part) {
+    return process(part).state() == State.DEAD;
+  }
+
+  @Override
+  public boolean isEtcdLeader(String member) {
+    return record().etcd().stream()
+        .filter(m -> m.id().equals(member))
+        .anyMatch(m ->
+            HttpProbe.get(m.apiPort(), "/metrics").body().contains("\netcd_server_is_leader 1"));
+  }
+
+  @Override
+  public void signal(String part, Signal signal) {
+    if (process(part).signal(signal)) {
+      note(
+          part,
+          switch (signal) {
+            case KILL -> Change.KILLED;
+            case TERM -> Change.TERMINATED;
+            case STOP -> Change.STOPPED;
+            case CONT -> Change.CONTINUED;
+          });
+    }
+  }
+
+  @Override
+  public void launch(String part) {
+    noteDeath(part);
+    local.start(part);
+    note(part, Change.STARTED);
+  }
+
+  /** One that ended without a KILL from here. */
+  private void noteDeath(String part) {
+    Change change = newest.get(part);
+    if (isDown(part) && change != Change.KILLED && change != Change.GONE) {
+      note(part, Change.GONE);
+    }
+  }
+
+  @Override
+  public void awaitReady(String part) {
+    local.awaitReady(part);
+  }
+
+  @Override
+  public void awaitDown(String part, Duration bound) {
+    Daemon process = process(part);
+    if (!died(process, bound)) {
+      progress.accept(part + " had not ended after " + bound.toSeconds() + " s and is killed");
+      signal(part, Signal.KILL);
+      died(process, KILL_GRACE);
+    }
+    noteDeath(part);
+  }
+
+  private static boolean died(Daemon process, Duration bound) {
+    long end = System.nanoTime() + bound.toNanos();
+    while (process.state() != State.DEAD) {
+      if (System.nanoTime() - end >= 0 || Thread.currentThread().isInterrupted()) {
+        return false;
+      }
+      LockSupport.parkNanos(POLL_NANOS);
+    }
+    return true;
+  }
+
+  @Override
+  public void impair(String from, String to, Impairment impairment) {
+    network.impair(from, to, impairment);
+  }
+
+  @Override
+  public void restoreNetwork() {
+    network.restore();
+  }
+
+  @Override
+  public void shiftClock(String part, Duration offset) {
+    clocks.set(part, offset);
+  }
+
+  @Override
+  public void fillDisk(String member) {
+    disks.fill(disk(member));
+  }
+
+  @Override
+  public void freeDisk(String member) {
+    disks.free(disk(member));
+  }
+
+  @Override
+  public List<String> addWorkers(int count) {
+    Set<String> before = Set.copyOf(record().workers().stream().map(Member::id).toList());
+    int slots = layout == null ? 1 : layout.slots();
+    List<String> added =
+        local.up(new Size(null, before.size() + count, null, slots, true)).workers().stream()
+            .map(Member::id)
+            .filter(id -> !before.contains(id))
+            .toList();
+    added.forEach(worker -> note(worker, Change.STARTED));
+    return added;
+  }
+
+  @Override
+  public Path trace(String worker) {
+    return cluster.trace(worker);
+  }
+
+  @Override
+  public Path witness() {
+    return folder.resolve("witness");
+  }
+
+  @Override
+  public Path logs() {
+    return folder.resolve("logs");
+  }
+
+  @Override
+  public void stop() {
+    network.restore();
+    local.down(GRACE, false);
+  }
+
+  @Override
+  public void close() {
+    try {
+      network.restore();
+      local.down(KILL_GRACE, false);
+      keepLogs();
+    } finally {
+      network.close();
+      disks.close();
+      local.down(KILL_GRACE, true);
+    }
+  }
+
+  private void keepLogs() {
+    try {
+      Files.createDirectories(logs());
+      for (Path from : List.of(cluster.logs(), cluster.path().resolve("etcd"))) {
+        if (Files.isDirectory(from)) {
+          try (Stream<Path> files = Files.list(from)) {
+            for (Path file : files.filter(f -> f.toString().endsWith(".log")).toList()) {
+              Files.copy(
+                  file, logs().resolve(file.getFileName()), StandardCopyOption.REPLACE_EXISTING);
+            }
+          }
+        }
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException("The logs cannot be kept in " + logs(), e);
+    }
+  }
+}

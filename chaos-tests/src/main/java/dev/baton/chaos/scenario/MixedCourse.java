@@ -1,0 +1,73 @@
+package dev.baton.chaos.scenario;
+
+import dev.baton.chaos.environment.Ability;
+import dev.baton.chaos.nemesis.ClockJump;
+import dev.baton.chaos.nemesis.EtcdQuorumLoss;
+import dev.baton.chaos.nemesis.Fault;
+import dev.baton.chaos.nemesis.KillLeaderAndEtcdLeader;
+import dev.baton.chaos.nemesis.KillProcess;
+import dev.baton.chaos.nemesis.Partition;
+import dev.baton.chaos.nemesis.StopProcess;
+import dev.baton.chaos.nemesis.TerminateProcess;
+import dev.baton.chaos.nemesis.Together;
+import dev.baton.chaos.nemesis.Victim;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.random.RandomGenerator;
+
+/**
+ * One fault to the schedulers, and perhaps one to a worker and one to etcd, at the same time. Of
+ * the schedulers one at most is hit, so that there is always somebody who can lead.
+ */
+final class MixedCourse implements Scenario.Course {
+  @Override
+  public Fault fault(int round, RandomGenerator random, Set<Ability> abilities) {
+    List<Fault> faults = new ArrayList<>();
+    faults.add(any(able(schedulerFaults(random), abilities), random));
+    if (random.nextInt(3) > 0) {
+      faults.add(any(able(workerFaults(), abilities), random));
+    }
+    if (random.nextInt(3) == 0) {
+      faults.add(any(able(etcdFaults(), abilities), random));
+    }
+    return faults.size() == 1 ? faults.getFirst() : new Together(faults);
+  }
+
+  private static List<Fault> schedulerFaults(RandomGenerator random) {
+    List<Partition.Kind> kinds = List.of(Partition.Kind.values());
+    Duration jump = Duration.ofMinutes(random.nextBoolean() ? 10 : -10);
+    return List.of(
+        new KillProcess(Victim.LEADER),
+        new StopProcess(Victim.LEADER),
+        new TerminateProcess(Victim.LEADER),
+        new KillProcess(Victim.STANDBY),
+        new KillLeaderAndEtcdLeader(),
+        new Partition(kinds.get(random.nextInt(kinds.size()))),
+        new Partition(kinds.get(random.nextInt(kinds.size()))),
+        new ClockJump(Victim.LEADER, jump));
+  }
+
+  private static List<Fault> workerFaults() {
+    return List.of(
+        new KillProcess(Victim.WORKER),
+        new StopProcess(Victim.WORKER),
+        new TerminateProcess(Victim.WORKER));
+  }
+
+  private static List<Fault> etcdFaults() {
+    return List.of(
+        new StopProcess(Victim.ETCD_MEMBER),
+        new StopProcess(Victim.ETCD_LEADER),
+        new EtcdQuorumLoss(false));
+  }
+
+  private static List<Fault> able(List<Fault> faults, Set<Ability> abilities) {
+    return faults.stream().filter(fault -> abilities.containsAll(fault.needs())).toList();
+  }
+
+  private static Fault any(List<Fault> faults, RandomGenerator random) {
+    return faults.get(random.nextInt(faults.size()));
+  }
+}
