@@ -10,11 +10,16 @@ import dev.baton.workflow.Workflow;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.NavigableMap;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 
 /** Reads definitions from {@code specs/}. */
 final class SpecStore {
   private static final Duration DEADLINE = Duration.ofSeconds(5);
+
+  /** Of the largest definitions this is 50 MiB, which is less than an answer may measure. */
+  private static final int PAGE = 128;
 
   private final Etcd etcd;
   private final Keys keys;
@@ -45,32 +50,47 @@ final class SpecStore {
   }
 
   /**
-   * Reads definitions into the replica, one after another.
+   * Reads definitions into the replica, in pages: numbers ascend, so those that some entries add
+   * stand side by side in etcd, with few others between them.
    *
    * @param revision as of this revision; 0: now
    */
   CompletableFuture<Void> fetch(List<Long> numbers, Replica replica, long revision) {
-    CompletableFuture<Void> done = CompletableFuture.completedFuture(null);
-    for (long number : numbers) {
-      done = done.thenComposeAsync(nothing -> fetch(number, replica, revision), strand);
+    if (numbers.isEmpty()) {
+      return CompletableFuture.completedFuture(null);
     }
-    return done;
+    NavigableMap<ByteString, Long> wanted =
+        new TreeMap<>(ByteString.unsignedLexicographicalComparator());
+    numbers.forEach(number -> wanted.put(keys.spec(number), number));
+    return read(wanted, Keys.after(wanted.lastKey()), replica, revision);
   }
 
-  private CompletableFuture<Void> fetch(long number, Replica replica, long revision) {
-    ByteString key = keys.spec(number);
-    return etcd.list(new Etcd.ListRequest(key, Keys.after(key), 1, revision, false), DEADLINE)
-        .thenAcceptAsync(
+  /** What is wanted before {@code end}; what has come is wanted no more. */
+  private CompletableFuture<Void> read(
+      NavigableMap<ByteString, Long> wanted, ByteString end, Replica replica, long revision) {
+    return etcd.list(new Etcd.ListRequest(wanted.firstKey(), end, PAGE, revision, false), DEADLINE)
+        .thenComposeAsync(
             reply -> {
-              if (reply.keyValues().isEmpty()) {
+              int before = wanted.size();
+              for (Etcd.KeyValue keyValue : reply.keyValues()) {
+                Long number = wanted.remove(keyValue.key());
+                if (number != null) {
+                  replica.definitions().put(number, decode(keyValue.value()));
+                }
+              }
+              if (wanted.isEmpty()) {
+                return CompletableFuture.completedFuture(null);
+              }
+              boolean someCame = wanted.size() < before;
+              if (!reply.more() || !someCame) {
                 throw new IllegalStateException(
                     "Expected definition "
-                        + number
+                        + wanted.firstEntry().getValue()
                         + " in etcd, but "
-                        + key.toStringUtf8()
+                        + wanted.firstKey().toStringUtf8()
                         + " is absent");
               }
-              replica.definitions().put(number, decode(reply.keyValues().getFirst().value()));
+              return read(wanted, end, replica, revision);
             },
             strand);
   }

@@ -125,6 +125,30 @@ class StateLoaderTest extends RealEtcd {
     assertLoadsTheLeadersState();
   }
 
+  /** One read each would take a node that starts among many of them minutes. */
+  @Test
+  void shouldReadManyDefinitionsInFewPages() {
+    int definitions = 300;
+    for (int i = 0; i < definitions; i++) {
+      leader.submit(Workflows.definition(Workflows.one("w" + i)), new RunParams.Inline(""), "");
+      if (i % 20 == 19) {
+        write(leader.close().ops());
+      }
+    }
+    put(
+        ByteString.copyFromUtf8(keys.spec(1L << 16).toStringUtf8() + "-beside"),
+        ByteString.copyFromUtf8("of nobody"));
+    try (UnkindEtcd line = new UnkindEtcd(client("loader"))) {
+      StateLoader.Loaded loaded =
+          await(new StateLoader(line, keys, strand, RandomLeader.GENERATION).load(false));
+      assertEquals(leader.replica.seq(), loaded.replica().seq());
+      assertEquals(
+          SnapshotCodecTest.bytes(leader.replica), SnapshotCodecTest.bytes(loaded.replica()));
+      long reads = line.reads.stream().filter(key -> key.startsWith(keys.specs())).count();
+      assertTrue(reads <= 5, () -> reads + " reads of " + definitions + " definitions");
+    }
+  }
+
   @Test
   void shouldSayThatAChunkIsMissing() {
     fill();
