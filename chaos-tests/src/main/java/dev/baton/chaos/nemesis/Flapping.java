@@ -13,7 +13,8 @@ import java.util.Set;
 public final class Flapping implements Fault {
   private static final int LEADERS = 10;
   private static final Duration EACH = Duration.ofSeconds(6);
-  private static final Duration BOUND = Duration.ofSeconds(30);
+  private static final Duration DEATH = Duration.ofSeconds(5);
+  private static final Duration BOUND = Duration.ofSeconds(60);
 
   @Override
   public String name() {
@@ -39,6 +40,8 @@ public final class Flapping implements Fault {
       // Others may have just been started again and have to load first.
       scene.injected("flapping", List.of(target), Failover.FROM_INJECTION, Bounds.LEASE);
       scene.environment().signal(target, Signal.KILL);
+      // A process is dead a moment after its signal, and only then can it be started again.
+      scene.environment().awaitDown(target, DEATH);
       scene.launch(List.of(target));
       boolean ignored =
           scene.await(

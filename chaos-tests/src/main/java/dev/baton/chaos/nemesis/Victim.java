@@ -14,7 +14,7 @@ public enum Victim {
   ETCD_MEMBER,
   ETCD_LEADER;
 
-  private static final Duration LEADER_BOUND = Duration.ofSeconds(30);
+  private static final Duration LEADER_BOUND = Duration.ofSeconds(60);
 
   String word() {
     return name().toLowerCase(Locale.ROOT).replace('_', '-');
@@ -41,8 +41,7 @@ public enum Victim {
     boolean ignored = scene.await(LEADER_BOUND, () -> !scene.leader().node().isEmpty());
     Leader leader = scene.leader();
     if (leader.node().isEmpty()) {
-      throw new IllegalStateException(
-          "Expected a leader within " + LEADER_BOUND.toSeconds() + " s, but nobody leads.");
+      throw new NobodyThereException("nobody leads for " + LEADER_BOUND.toSeconds() + " s");
     }
     return leader.node();
   }
@@ -53,7 +52,8 @@ public enum Victim {
         scene.await(
             LEADER_BOUND, () -> members.stream().anyMatch(scene.environment()::isEtcdLeader));
     if (!led) {
-      throw new IllegalStateException("Expected a leader of etcd, but no member says it is.");
+      throw new NobodyThereException(
+          "no member of etcd leads for " + LEADER_BOUND.toSeconds() + " s");
     }
     return members.stream().filter(scene.environment()::isEtcdLeader).findFirst().orElse("");
   }

@@ -10,6 +10,7 @@ import dev.baton.chaos.history.Observation.Ended;
 import dev.baton.chaos.history.Observation.Healed;
 import dev.baton.chaos.history.Observation.Skipped;
 import dev.baton.chaos.nemesis.Fault;
+import dev.baton.chaos.nemesis.NobodyThereException;
 import dev.baton.chaos.nemesis.Scene;
 import dev.baton.chaos.nemesis.Together;
 import dev.baton.chaos.store.StoreWatch;
@@ -173,6 +174,10 @@ public final class ChaosRun {
       fault.inject(scene);
       Duration duration = options.duration();
       pause(duration == null ? fault.duration() : duration);
+    } catch (NobodyThereException e) {
+      progress.accept("round %d: %s".formatted(round, e.getMessage()));
+    } catch (ExitException e) {
+      progress.accept("round %d: %s".formatted(round, firstLine(e)));
     } finally {
       // Also when it is interrupted: what was stopped or cut must not stay so.
       fault.heal(scene);
@@ -214,9 +219,13 @@ public final class ChaosRun {
       environment.awaitReady(part.name());
       return true;
     } catch (ExitException e) {
-      progress.accept(e.sentence().lines().findFirst().orElse(part.name() + " is not ready"));
+      progress.accept(firstLine(e));
       return false;
     }
+  }
+
+  private static String firstLine(ExitException failure) {
+    return failure.sentence().lines().findFirst().orElse("it failed");
   }
 
   private void drain(Workload workload) throws InterruptedException {

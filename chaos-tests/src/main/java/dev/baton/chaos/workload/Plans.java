@@ -1,6 +1,5 @@
 package dev.baton.chaos.workload;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
@@ -14,12 +13,18 @@ import java.util.random.RandomGenerator;
 /**
  * Draws runs: what they look like follows from the seed alone.
  *
- * <p>Tasks of type {@code echo} give a random word and the word of a task before them, so an output
- * tells which handler produced it; those of type {@code shell} draw a word themselves, write it
- * into a file of their own, and give it as their output.
+ * <p>Every run has a random word as its parameter. Tasks of type {@code echo} give the word with
+ * their own name, and what a task before them gave, so an output tells which handler produced it;
+ * those of type {@code shell} draw a word themselves, write it into a file of their own, and give
+ * it as their output. As with users, most runs share few definitions, and some have one of their
+ * own.
  */
 final class Plans {
   private static final JsonMapper JSON = JsonMapper.builder().build();
+
+  /** One of so many runs has a definition of its own. */
+  private static final int UNIQUE = 20;
+
   private static final Duration CANCEL_AFTER = Duration.ofMillis(400);
   private static final String COMMAND =
       """
@@ -88,7 +93,7 @@ final class Plans {
   private Plan sleeping() {
     Drawing drawing = new Drawing("sleeping");
     drawing.echo("a", List.of());
-    drawing.sleep("s", 500 + random.nextInt(2500), List.of("a"));
+    drawing.sleep("s", 500 * (1 + random.nextInt(5)), List.of("a"));
     drawing.echo("z", List.of("s"));
     return drawing.plan(false, Duration.ZERO);
   }
@@ -116,39 +121,27 @@ final class Plans {
     private final ObjectNode root = JSON.createObjectNode();
     private final ArrayNode tasks;
     private final List<PlannedTask> planned = new ArrayList<>();
+    private final String word = Long.toString(random.nextLong() >>> 1, 36);
 
     Drawing(String shape) {
       this.shape = shape;
-      root.put("name", "chaos-" + shape);
+      boolean unique = random.nextInt(UNIQUE) == 0;
+      root.put("name", "chaos-" + shape + (unique ? "-" + word : ""));
+      root.putObject("params").putNull("w");
       tasks = root.putArray("tasks");
     }
 
     void echo(String id, List<String> before) {
-      String word = Long.toString(random.nextLong() >>> 1, 36);
       ObjectNode params = task(id, "echo", before).putObject("params");
       ObjectNode expected = JSON.createObjectNode();
-      params.put("word", word);
-      expected.put("word", word);
-      if (!before.isEmpty()) {
-        PlannedTask from =
-            planned.stream()
-                .filter(t -> t.id().equals(before.getFirst()))
-                .findFirst()
-                .orElseThrow();
-        if (from.kind().equals("echo")) {
-          params.put("after", "${{ tasks." + from.id() + ".output.word }}");
-          expected.put("after", wordOf(from));
-        }
+      params.put("word", "${{ params.w }}-" + id);
+      expected.put("word", word + "-" + id);
+      String first = before.isEmpty() ? "" : before.getFirst();
+      if (planned.stream().anyMatch(t -> t.id().equals(first) && t.kind().equals("echo"))) {
+        params.put("after", "${{ tasks." + first + ".output.word }}");
+        expected.put("after", word + "-" + first);
       }
       planned.add(new PlannedTask(id, "echo", before, expected.toString()));
-    }
-
-    private static String wordOf(PlannedTask task) {
-      try {
-        return JSON.readTree(task.expected()).path("word").asText();
-      } catch (JsonProcessingException e) {
-        throw new IllegalStateException(e);
-      }
     }
 
     void sleep(String id, int millis, List<String> before) {
@@ -175,7 +168,7 @@ final class Plans {
     }
 
     Plan plan(boolean keyed, Duration cancelAfter) {
-      return new Plan(shape, root.toString(), planned, keyed, cancelAfter);
+      return new Plan(shape, root.toString(), word, planned, keyed, cancelAfter);
     }
   }
 }

@@ -154,6 +154,7 @@ public final class Workload implements AutoCloseable {
         SubmitRunRequest.newBuilder()
             .setRunId(run)
             .setDefinition(plan.definition())
+            .putParams("w", '"' + plan.word() + '"')
             .setKey(key)
             .build();
     var unused =

@@ -1,0 +1,51 @@
+package dev.baton.chaos;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Path;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class ChaosMainTest {
+  @TempDir private Path folder = Path.of("");
+  private final StringWriter out = new StringWriter();
+  private final StringWriter err = new StringWriter();
+
+  private int run(String... args) {
+    Context context = new Context(new PrintWriter(out), new PrintWriter(err), Map.of(), folder);
+    return ChaosMain.run(context, args);
+  }
+
+  @Test
+  void shouldListScenarios() {
+    assertEquals(0, run("list", "-o", "json"));
+    assertTrue(out.toString().contains("\"name\" : \"smoke\""), out.toString());
+  }
+
+  @Test
+  void shouldSayInASentenceWhatIsWrong() {
+    assertEquals(2, run("run", "nonsense"));
+    assertTrue(
+        err.toString().startsWith("baton chaos run: there is no scenario 'nonsense': it is all, "),
+        err.toString());
+    assertEquals(2, run("run", "smoke", "--rounds", "0"));
+    assertTrue(err.toString().contains("--rounds is 1 to 10000, but got 0"), err.toString());
+    assertEquals(2, run("run", "smoke", "--duration", "ten"));
+    assertTrue(err.toString().contains("such as 500ms, 30s or 5m"), err.toString());
+    assertEquals(2, run("run", "smoke", "--env", "moon"));
+    assertEquals(2, run("judge", "nowhere"));
+    assertTrue(err.toString().contains("there is no history in nowhere"), err.toString());
+    assertEquals(2, run());
+    assertEquals("", out.toString());
+  }
+
+  @Test
+  void shouldShowExamples() {
+    assertEquals(0, run("run", "--help"));
+    assertTrue(out.toString().contains("baton chaos run mixed --seed 7"), out.toString());
+  }
+}

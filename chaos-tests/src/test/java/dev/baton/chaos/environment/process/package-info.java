@@ -1,0 +1,4 @@
+@NullMarked
+package dev.baton.chaos.environment.process;
+
+import org.jspecify.annotations.NullMarked;

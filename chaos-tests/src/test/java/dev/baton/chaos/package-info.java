@@ -1,0 +1,4 @@
+@NullMarked
+package dev.baton.chaos;
+
+import org.jspecify.annotations.NullMarked;

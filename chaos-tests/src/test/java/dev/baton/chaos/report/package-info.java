@@ -1,0 +1,4 @@
+@NullMarked
+package dev.baton.chaos.report;
+
+import org.jspecify.annotations.NullMarked;

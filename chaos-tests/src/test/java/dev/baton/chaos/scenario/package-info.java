@@ -1,0 +1,4 @@
+@NullMarked
+package dev.baton.chaos.scenario;
+
+import org.jspecify.annotations.NullMarked;
