@@ -55,6 +55,7 @@ public final class LeasedKey {
   private @Nullable OwnLease lease;
   private @Nullable OwnLease ending;
   private volatile int leases;
+  private volatile @Nullable Standing standing;
   private boolean held;
   private long createRevision;
   private long modRevision;
@@ -64,6 +65,9 @@ public final class LeasedKey {
   private boolean closed;
   private final List<CompletableFuture<Void>> closing = new ArrayList<>();
   private @Nullable Timer timer;
+
+  /** What etcd has confirmed last, and how long that can be relied on. */
+  private record Standing(long leaseId, long deadlineNanos) {}
 
   public LeasedKey(
       Etcd etcd,
@@ -98,6 +102,15 @@ public final class LeasedKey {
     });
   }
 
+  /**
+   * The lease under which the key stands; 0: none does, or etcd has not confirmed it for so long
+   * that it may have ended, as when this process stood still. From any thread.
+   */
+  public long confirmedLease() {
+    Standing last = standing;
+    return last != null && strand.nanoTime() - last.deadlineNanos() < 0 ? last.leaseId() : 0;
+  }
+
   /** Leases that etcd may know of: 0 or 1. */
   public int leases() {
     return leases;
@@ -109,6 +122,7 @@ public final class LeasedKey {
     strand.execute(() -> {
       closed = true;
       held = false;
+      standing = null;
       cancelTimer();
       closing.add(done);
       timer =
@@ -243,6 +257,7 @@ public final class LeasedKey {
     createRevision = created;
     modRevision = modified;
     mine.guard(key, created);
+    standing = new Standing(mine.id(), mine.deadlineNanos());
     listener.onHeld(created, mine.id());
     write();
   }
@@ -297,6 +312,7 @@ public final class LeasedKey {
   private void lost(OwnLease mine, String reason) {
     boolean wasHeld = held;
     held = false;
+    standing = null;
     writing = false;
     cancelTimer();
     release(mine, () -> timer = strand.schedule(backoff.next(), this::look));
@@ -344,7 +360,12 @@ public final class LeasedKey {
 
   private final class LeaseListener implements OwnLease.Listener {
     @Override
-    public void onRenewed(long deadlineNanos) {}
+    public void onRenewed(long deadlineNanos) {
+      OwnLease mine = lease;
+      if (held && mine != null) {
+        standing = new Standing(mine.id(), deadlineNanos);
+      }
+    }
 
     @Override
     public void onLost(String reason) {

@@ -13,6 +13,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.Test;
 
@@ -29,6 +30,7 @@ class LeasedKeyTest extends RealEtcd {
     Holder a = new Holder("a", etcd);
     awaitUntil("the key", SOON, () -> a.held.size() == 1);
     awaitAlways("it stays", TTL.plusSeconds(1), () -> a.lost.isEmpty());
+    assertEquals(a.leases.getFirst(), a.key.confirmedLease());
     Etcd.KeyValue before = read(keys.node("n")).keyValue();
     assertNotNull(before);
     a.key.update(text("a2"));
@@ -43,6 +45,7 @@ class LeasedKeyTest extends RealEtcd {
     await(a.key.close());
     assertNull(read(keys.node("n")).keyValue());
     assertEquals(0, a.key.leases());
+    assertEquals(0, a.key.confirmedLease());
     assertEquals(Optional.empty(), await(etcd.renew(after.leaseId(), SOON)));
   }
 
@@ -73,6 +76,27 @@ class LeasedKeyTest extends RealEtcd {
     assertEquals(2, a.lost.size());
     assertEquals(Optional.empty(), await(etcd.renew(a.leases.get(1), SOON)), "none leaks");
     assertEquals(1, a.key.leases());
+    await(a.key.close());
+  }
+
+  /** As after a stop of the process: nobody may go on before the strand has noticed. */
+  @Test
+  void shouldRelyOnNoLeaseThatMayHaveEndedWhileItsStrandStoodStill() {
+    Holder a = new Holder("a", etcd);
+    awaitUntil("the key", SOON, () -> a.held.size() == 1);
+    CountDownLatch still = new CountDownLatch(1);
+    strand.execute(() -> {
+      try {
+        still.await();
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
+    });
+    awaitUntil("doubt", TTL.plusSeconds(2), () -> a.key.confirmedLease() == 0);
+    assertEquals(List.of(), a.lost, "it has not noticed");
+    still.countDown();
+    awaitUntil("trust", SOON, () -> a.key.confirmedLease() != 0);
+    assertEquals(a.leases.getLast(), a.key.confirmedLease());
     await(a.key.close());
   }
 

@@ -92,6 +92,11 @@ public final class IdClaim implements LeasedKey.Listener {
     return held;
   }
 
+  /** The lease under which the key is ours; 0: none, or it may have ended. From any thread. */
+  public long confirmedLease() {
+    return key.confirmedLease();
+  }
+
   /** Leases that etcd may know of: 0 or 1. */
   public int leases() {
     return key.leases();

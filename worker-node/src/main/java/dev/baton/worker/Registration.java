@@ -70,6 +70,11 @@ final class Registration implements IdClaim.Events {
     return claim.isHeld();
   }
 
+  /** The lease of the key; 0: none, or it may have ended meanwhile. From any thread. */
+  long confirmedLease() {
+    return claim.confirmedLease();
+  }
+
   /** Offers no slots any more; what runs stays this worker's. */
   void drain() {
     strand.execute(() -> {

@@ -100,6 +100,7 @@ public final class Worker implements AutoCloseable {
               strand,
               new AttemptTimers(metrics.registry()),
               meters,
+              this::confirmedLease,
               trace);
       http =
           later(
@@ -234,6 +235,11 @@ public final class Worker implements AutoCloseable {
   private boolean isRegistered() {
     Registration mine = registration;
     return mine != null && mine.held();
+  }
+
+  private long confirmedLease() {
+    Registration mine = registration;
+    return mine == null ? 0 : mine.confirmedLease();
   }
 
   private WorkerRecord record(HostPort address) {

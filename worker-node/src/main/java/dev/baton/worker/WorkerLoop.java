@@ -19,6 +19,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -38,6 +39,7 @@ final class WorkerLoop implements Outputs, Attempts.Listener, NodeStreams.Listen
   private final Attempts attempts;
   private final NodeStreams streams;
   private final WorkerMeters meters;
+  private final LongSupplier lease;
   private final @Nullable TraceFile trace;
   private final RateLimited drops;
   private final List<Waiter> waiters = new ArrayList<>();
@@ -62,14 +64,19 @@ final class WorkerLoop implements Outputs, Attempts.Listener, NodeStreams.Listen
   /** Who the worker is, and what it can do. */
   record Identity(String id, String incarnation, int slots, Map<String, TaskHandler> handlers) {}
 
+  /**
+   * @param lease of the registration; 0: none that can be relied on
+   */
   WorkerLoop(
       Identity identity,
       Strand strand,
       AttemptTimers timers,
       WorkerMeters meters,
+      LongSupplier lease,
       @Nullable TraceFile trace) {
     this.strand = strand;
     this.meters = meters;
+    this.lease = lease;
     this.trace = trace;
     this.drops = new RateLimited(LOG_INTERVAL, strand::nanoTime);
     this.protocol =
@@ -226,6 +233,11 @@ final class WorkerLoop implements Outputs, Attempts.Listener, NodeStreams.Listen
   }
 
   @Override
+  public long lease() {
+    return lease.getAsLong();
+  }
+
+  @Override
   public void start(TaskAssignment assignment) {
     if (trace != null) {
       trace.received(AttemptId.of(assignment), assignment.getSeq(), protocol.term());
@@ -241,7 +253,10 @@ final class WorkerLoop implements Outputs, Attempts.Listener, NodeStreams.Listen
   @Override
   public void dropped(String node, Drop why) {
     meters.dropped(why);
-    if (why == Drop.KNOWN_ASSIGNMENT || why == Drop.TERM || why == Drop.INCARNATION) {
+    if (why == Drop.KNOWN_ASSIGNMENT
+        || why == Drop.TERM
+        || why == Drop.INCARNATION
+        || why == Drop.REGISTRATION) {
       log.debug("dropped what scheduler {} said: {}", node, why);
       return;
     }

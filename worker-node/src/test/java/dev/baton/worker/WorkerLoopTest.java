@@ -54,6 +54,7 @@ class WorkerLoopTest {
             strand,
             new AttemptTimers(registry),
             new WorkerMeters(registry),
+            () -> 1,
             null);
   }
 

@@ -13,6 +13,9 @@ public interface Outputs {
   /** Ends the node's stream, which is then opened again; {@code streamClosed} follows. */
   void close(String node, String reason);
 
+  /** Of the worker's registration; 0: there is none, or it may have ended meanwhile. */
+  long lease();
+
   /** Starts a handler. {@code finished} follows, once. */
   void start(TaskAssignment assignment);
 
@@ -32,6 +35,8 @@ public interface Outputs {
     TERM,
     /** The assignment is known already: running, ended, returned or cancelled. */
     KNOWN_ASSIGNMENT,
+    /** The assignment was sent when the worker's lease was another, or may have ended. */
+    REGISTRATION,
     /** Too many returns wait for their acknowledgement. */
     TOO_MANY_RETURNS
   }

@@ -31,6 +31,12 @@ import org.jspecify.annotations.Nullable;
  * stream that is open now: it then hears everything at once, in one inventory, and the results
  * after it. A stream that breaks therefore loses nothing.
  *
+ * <p>Nothing is started while the worker's lease may have ended: its attempts may have been given
+ * up, and run elsewhere. What a stream held back meanwhile, as when the process stood still, was
+ * said to the registration that has ended. So after a new one a stream must first answer a ping
+ * that was sent under it; an inventory then shows the leader what was dropped, and it is sent
+ * again.
+ *
  * <p>Not thread-safe: its owner calls it from one strand, and {@link #flush} at the end of each
  * turn, so that what happened together leaves together. All of its state is soft: a worker that
  * dies takes it along, and its attempts are lost.
@@ -100,7 +106,7 @@ public final class WorkerProtocol {
   /** A stream to the node was opened (again); messages of an earlier one do not come any more. */
   public void streamOpened(String node) {
     streamClosed(node);
-    streams.put(node, new StreamState());
+    streams.put(node, new StreamState(outputs.lease()));
     outputs.send(
         node,
         message()
@@ -128,6 +134,7 @@ public final class WorkerProtocol {
     }
     if (message.hasPong()) {
       stream.unanswered = 0;
+      heardSince(node, stream, message.getPong().getNonce());
     }
     if (saysSomething(message) && isMeantForUs(node, message)) {
       obey(node, stream, message);
@@ -280,7 +287,7 @@ public final class WorkerProtocol {
       acknowledged(AttemptId.of(ack.getAttempt()));
     }
     for (TaskAssignment assignment : message.getAssignmentsList()) {
-      assigned(node, assignment);
+      assigned(node, stream, assignment);
     }
     for (TaskCancel cancel : message.getCancelsList()) {
       cancelled(AttemptId.of(cancel.getAttempt()), cancel.getReason());
@@ -298,7 +305,21 @@ public final class WorkerProtocol {
     }
   }
 
-  private void assigned(String node, TaskAssignment assignment) {
+  /** An answer to a ping of this registration: what was sent to an earlier one has come. */
+  private void heardSince(String node, StreamState stream, long nonce) {
+    if (stream.probeLease != 0 && nonce >= stream.probe) {
+      stream.lease = stream.probeLease;
+      stream.probeLease = 0;
+      inventoryDue |= node.equals(leader);
+    }
+  }
+
+  private boolean isRegisteredFor(StreamState stream) {
+    long lease = outputs.lease();
+    return lease != 0 && lease == stream.lease;
+  }
+
+  private void assigned(String node, StreamState stream, TaskAssignment assignment) {
     AttemptId id = AttemptId.of(assignment);
     if (running.contains(id) || outbox.containsKey(id) || overdue.contains(id)) {
       outputs.dropped(node, Drop.KNOWN_ASSIGNMENT);
@@ -308,6 +329,8 @@ public final class WorkerProtocol {
     } else if (never.contains(id)) {
       outputs.dropped(node, Drop.KNOWN_ASSIGNMENT);
       unsentUnknown.add(id);
+    } else if (!isRegisteredFor(stream)) {
+      outputs.dropped(node, Drop.REGISTRATION);
     } else if (!draining && slotsUsed() < slots) {
       running.add(id);
       outputs.start(assignment);
@@ -382,7 +405,13 @@ public final class WorkerProtocol {
     StreamState stream = streams.get(node);
     if (stream != null) {
       stream.unanswered++;
-      outputs.send(node, message().setPing(Ping.newBuilder().setNonce(++pings)).build());
+      pings++;
+      long lease = outputs.lease();
+      if (lease != stream.lease && lease != stream.probeLease) {
+        stream.probe = pings;
+        stream.probeLease = lease;
+      }
+      outputs.send(node, message().setPing(Ping.newBuilder().setNonce(pings)).build());
     }
   }
 
@@ -397,7 +426,18 @@ public final class WorkerProtocol {
     /** The term in which the node greeted on this stream. */
     long greetedIn = -1;
 
+    /** The registration to which all speak that comes on this stream. */
+    long lease;
+
+    /** The first ping that was sent under another registration, and that one's lease; 0: none. */
+    long probe;
+
+    long probeLease;
     int unanswered;
     @Nullable Ping pingToAnswer;
+
+    StreamState(long lease) {
+      this.lease = lease;
+    }
   }
 }

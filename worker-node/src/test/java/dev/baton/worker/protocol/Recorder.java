@@ -19,6 +19,9 @@ final class Recorder implements Outputs {
   final List<Drop> drops = new ArrayList<>();
   final Set<String> full = new HashSet<>();
 
+  /** Of the registration. */
+  long lease = 1;
+
   /** How many messages a stream takes before it is not ready any more. */
   int room = Integer.MAX_VALUE;
 
@@ -36,6 +39,11 @@ final class Recorder implements Outputs {
   @Override
   public void close(String node, String reason) {
     closed.add(node);
+  }
+
+  @Override
+  public long lease() {
+    return lease;
   }
 
   @Override

@@ -99,6 +99,47 @@ class WorkerProtocolTest {
     assertEquals(42, out.take(B).getFirst().getPong().getNonce());
   }
 
+  /** As after a stop: the streams still hold what was said to a registration that has ended. */
+  @Test
+  void shouldStartNothingThatWasSaidToAnEarlierRegistration() {
+    assign(A, 10, id(1));
+    out.lease = 0;
+    assign(A, 10, id(2));
+    out.lease = 2;
+    assign(A, 10, id(2));
+    assertEquals(List.of(id(1)), out.started);
+    assertEquals(List.of(Drop.REGISTRATION, Drop.REGISTRATION), out.drops);
+
+    out.sent.clear();
+    worker.tick();
+    long ping =
+        out.sent.stream()
+            .filter(sent -> sent.node().equals(A))
+            .findFirst()
+            .orElseThrow()
+            .message()
+            .getPing()
+            .getNonce();
+    say(A, message(10).setPong(Pong.newBuilder().setNonce(ping - 1)));
+    assign(A, 10, id(2));
+    assertEquals(List.of(id(1)), out.started, "an answer to an earlier ping proves nothing");
+    out.take(A);
+    say(A, message(10).setPong(Pong.newBuilder().setNonce(ping)));
+    List<WorkerMessage> said = out.take(A);
+    assertEquals(List.of(id(1).toProto()), said.getFirst().getInventory().getRunningList());
+    assign(A, 10, id(2));
+    assertEquals(List.of(id(1), id(2)), out.started);
+  }
+
+  @Test
+  void shouldTrustAStreamThatWasOpenedUnderTheRegistration() {
+    out.lease = 2;
+    worker.streamOpened(A);
+    say(A, message(10).setTermStarted(TermStarted.getDefaultInstance()));
+    assign(A, 10, id(1));
+    assertEquals(List.of(id(1)), out.started);
+  }
+
   @Test
   void shouldDropACopyOfARunningAttempt() {
     assign(A, 10, id(1));

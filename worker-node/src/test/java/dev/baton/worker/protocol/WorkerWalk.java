@@ -114,6 +114,11 @@ final class WorkerWalk {
     }
 
     @Override
+    public long lease() {
+      return 1;
+    }
+
+    @Override
     public void start(TaskAssignment assignment) {
       AttemptId id = AttemptId.of(assignment);
       require(executed.add(id), id + " runs twice");
@@ -136,7 +141,7 @@ final class WorkerWalk {
         case TERM -> see(Seen.DROPPED_TERM);
         case KNOWN_ASSIGNMENT -> see(Seen.DROPPED_KNOWN);
         case INCARNATION -> see(Seen.DROPPED_INCARNATION);
-        case GENERATION, TOO_MANY_RETURNS -> require(false, "dropped by " + why);
+        case GENERATION, TOO_MANY_RETURNS, REGISTRATION -> require(false, "dropped by " + why);
       }
     }
   }
