@@ -11,7 +11,7 @@ import java.util.stream.Stream;
 
 /** Wall clocks of single processes, by libfaketime; monotonic clocks stay as they are. */
 final class FakeClocks {
-  private static final String LIBRARY = "libfaketimeMT.so.1";
+  private static final String LIBRARY = "libfaketime.so.1";
 
   private final Path folder;
 
