@@ -33,6 +33,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 
 /** A history made by hand: one worker with two slots, one run, and who leads. */
@@ -59,7 +60,7 @@ final class History {
   private long term;
 
   History() {
-    TaskBook book = new TaskBook(judge, workflows::get, life -> SLOTS);
+    TaskBook book = new TaskBook(judge, this::workflowOf, life -> SLOTS);
     observer =
         new JournalObserver(
             keys,
@@ -68,7 +69,7 @@ final class History {
             new Trace(new World(1)),
             book,
             new JournalObserver.Surroundings(
-                workflows::get,
+                this::workflowOf,
                 () -> now,
                 (from, to) -> List.copyOf(store.subMap(from, to).values()),
                 (t, head) -> false));
@@ -90,6 +91,10 @@ final class History {
 
   JournalObserver observer() {
     return observer;
+  }
+
+  private Workflow workflowOf(SpecHash hash) {
+    return Objects.requireNonNull(workflows.get(hash));
   }
 
   private KeyValue put(ByteString key, ByteString value) {
