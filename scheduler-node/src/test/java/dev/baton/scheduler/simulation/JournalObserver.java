@@ -223,8 +223,6 @@ final class JournalObserver {
         "Term %d writes after term %d",
         head.getTerm(),
         term());
-    checkTime(head);
-    lastHeadMillis = around.trueMillis().getAsLong();
     if (entry == null) {
       judge.check(
           Invariant.GAPLESS,
@@ -232,6 +230,7 @@ final class JournalObserver {
           "A touch says that the last entry is %d, but it is %d",
           head.getSeq(),
           seq());
+      passTime(head);
       return;
     }
     judge.check(
@@ -249,6 +248,7 @@ final class JournalObserver {
         entry.seq(),
         entry.term(),
         head.getTerm());
+    passTime(head);
     coverage.see(Sight.ENTRY);
     trace.add("journal", "entry " + entry.seq() + " of term " + entry.term() + ": " + words(entry));
     fold(entry);
@@ -338,6 +338,11 @@ final class JournalObserver {
   }
 
   // Journal time.
+
+  private void passTime(Head head) {
+    checkTime(head);
+    lastHeadMillis = around.trueMillis().getAsLong();
+  }
 
   /** It never runs faster than true time: what is due by it does not come early. */
   private void checkTime(Head head) {
