@@ -93,6 +93,7 @@ final class Cluster {
       if (now != null && now.name().equals(life)) {
         return now.isHeld()
             && !worker.isPaused()
+            && worker.wellSinceMillis() <= observer.earliestDecisionMillis()
             && etcd.peek(keys.worker(life.workerId())).isPresent();
       }
     }

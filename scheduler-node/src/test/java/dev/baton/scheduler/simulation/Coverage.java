@@ -65,6 +65,7 @@ final class Coverage {
     PROVEN_GONE,
     DROPPED_TERM,
     DROPPED_KNOWN,
+    DROPPED_REGISTRATION,
     ACK_ACCEPTED,
     ACK_DUPLICATE,
     ACK_STALE,

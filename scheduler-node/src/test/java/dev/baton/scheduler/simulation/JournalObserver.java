@@ -46,6 +46,8 @@ final class JournalObserver {
   private @Nullable Replica replica;
   private long generation;
   private long leaderRevision;
+  private long openedAfterMillis;
+  private long headBeforeMillis;
   private long lastHeadMillis;
   private long lastOffset = Long.MIN_VALUE;
   private long lastTime;
@@ -208,6 +210,15 @@ final class JournalObserver {
     return false;
   }
 
+  /**
+   * While an entry is being written: what it tells was not decided before this true time, ms. One
+   * is in flight at a time, so it was opened when the last one left, after the one before that had
+   * come.
+   */
+  long earliestDecisionMillis() {
+    return openedAfterMillis;
+  }
+
   /** An entry with its head, or a touch of the head alone. */
   void write(@Nullable Entry entry, long key, Head head) {
     judge.check(
@@ -341,6 +352,8 @@ final class JournalObserver {
 
   private void passTime(Head head) {
     checkTime(head);
+    openedAfterMillis = headBeforeMillis;
+    headBeforeMillis = lastHeadMillis;
     lastHeadMillis = around.trueMillis().getAsLong();
   }
 

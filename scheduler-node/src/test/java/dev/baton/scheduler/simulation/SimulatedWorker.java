@@ -41,6 +41,7 @@ final class SimulatedWorker {
   private final int slots;
   private final boolean offersRare;
   private @Nullable Life life;
+  private long wellSinceMillis;
   private boolean paused;
 
   SimulatedWorker(Cluster cluster, String id, int slots, boolean offersRare) {
@@ -60,6 +61,11 @@ final class SimulatedWorker {
 
   @Nullable Life life() {
     return life;
+  }
+
+  /** Since when it has been registered, and running, if it is; ms. */
+  long wellSinceMillis() {
+    return wellSinceMillis;
   }
 
   boolean isPaused() {
@@ -96,6 +102,7 @@ final class SimulatedWorker {
   void resume() {
     if (life != null && paused) {
       paused = false;
+      wellSinceMillis = cluster.trueMillis();
       cluster.trace().add(id, "goes on");
       cluster.world().resume(id);
     }
@@ -168,6 +175,12 @@ final class SimulatedWorker {
               .append(stream.wire == null ? "closed" : stream.wire)
               .append(' '));
       return text.toString();
+    }
+
+    @Override
+    public long lease() {
+      LeasedKey claimed = claim;
+      return claimed == null ? 0 : claimed.confirmedLease();
     }
 
     /** Handlers that have not returned. */
@@ -305,6 +318,7 @@ final class SimulatedWorker {
       switch (why) {
         case TERM -> cluster.coverage().see(Sight.DROPPED_TERM);
         case KNOWN_ASSIGNMENT -> cluster.coverage().see(Sight.DROPPED_KNOWN);
+        case REGISTRATION -> cluster.coverage().see(Sight.DROPPED_REGISTRATION);
         case INCARNATION, GENERATION, TOO_MANY_RETURNS ->
             throw cluster.judge().violated(Invariant.FAULTLESS, "%s drops by %s", id, why);
       }
@@ -316,6 +330,7 @@ final class SimulatedWorker {
       @Override
       public void onHeld(long createRevision, long leaseId) {
         held = true;
+        wellSinceMillis = cluster.trueMillis();
         if (!hasRegistered) {
           hasRegistered = true;
           strand.execute(nodes::start);

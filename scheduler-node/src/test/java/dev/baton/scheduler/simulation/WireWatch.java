@@ -38,6 +38,7 @@ final class WireWatch {
   private final LongSupplier trueMillis;
   private final Predicate<WorkerLife> isWell;
   private final Map<WorkerLife, Long> heardAt = new HashMap<>();
+  private final Map<WorkerLife, Long> heardSince = new HashMap<>();
   private final Set<AttemptId> started = new HashSet<>();
   private final Map<AttemptId, TaskResult> results = new HashMap<>();
   private final Map<AttemptId, Long> sentAt = new HashMap<>();
@@ -182,7 +183,11 @@ final class WireWatch {
    */
   void arriving(WorkerLife from, WorkerMessage message, boolean atLeader) {
     if (atLeader) {
-      heardAt.put(from, trueMillis.getAsLong());
+      long now = trueMillis.getAsLong();
+      Long before = heardAt.put(from, now);
+      if (before == null || now - before >= HEARD_MS) {
+        heardSince.put(from, now);
+      }
     }
     if (message.hasInventory()) {
       long now = trueMillis.getAsLong();
@@ -193,9 +198,10 @@ final class WireWatch {
     coverage.see(Sight.CANCELLED_UNKNOWN, message.getCancelledUnknownCount());
   }
 
-  /** The leader has heard of it in the last seconds, so it is not even suspect. */
+  /** The leader heard of it whenever it may have decided, so it was not even suspect. */
   private boolean isHeardOf(WorkerLife life) {
-    return trueMillis.getAsLong() - heardAt.getOrDefault(life, 0L) < HEARD_MS;
+    return trueMillis.getAsLong() - heardAt.getOrDefault(life, 0L) < HEARD_MS
+        && heardSince.getOrDefault(life, Long.MAX_VALUE) <= observer.earliestDecisionMillis();
   }
 
   // What handlers do.
