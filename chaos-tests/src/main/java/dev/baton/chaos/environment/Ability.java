@@ -6,8 +6,6 @@ public enum Ability {
   SIGNALS,
   /** Cut and slow the ways between two processes, each direction alone. */
   NETWORK,
-  /** Set the wall clock of one process. */
-  CLOCK,
   /** Fill the disk under one member of etcd. */
   DISK,
   /** Add workers. */

@@ -58,9 +58,6 @@ public interface Environment extends AutoCloseable {
   /** Lifts all impairments. */
   void restoreNetwork();
 
-  /** Sets the wall clock of one process off; zero is right again. */
-  void shiftClock(String part, Duration offset);
-
   /** Leaves no room on the disk of a member of etcd. */
   void fillDisk(String member);
 

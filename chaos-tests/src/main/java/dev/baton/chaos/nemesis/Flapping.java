@@ -13,6 +13,10 @@ import java.util.Set;
 public final class Flapping implements Fault {
   private static final int LEADERS = 10;
   private static final Duration EACH = Duration.ofSeconds(6);
+
+  /** A leader that dies in the instant of its election could assign nothing. */
+  private static final Duration LIVES = Duration.ofSeconds(2);
+
   private static final Duration DEATH = Duration.ofSeconds(5);
   private static final Duration BOUND = Duration.ofSeconds(60);
 
@@ -47,7 +51,8 @@ public final class Flapping implements Fault {
           scene.await(
               BOUND,
               () -> scene.leader().term() > before.term() && !scene.leader().node().isEmpty());
-      scene.pause(EACH.minusNanos(System.nanoTime() - began));
+      Duration left = EACH.minusNanos(System.nanoTime() - began);
+      scene.pause(left.compareTo(LIVES) > 0 ? left : LIVES);
     }
   }
 

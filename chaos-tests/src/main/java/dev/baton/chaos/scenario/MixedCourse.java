@@ -1,7 +1,6 @@
 package dev.baton.chaos.scenario;
 
 import dev.baton.chaos.environment.Ability;
-import dev.baton.chaos.nemesis.ClockJump;
 import dev.baton.chaos.nemesis.EtcdQuorumLoss;
 import dev.baton.chaos.nemesis.Fault;
 import dev.baton.chaos.nemesis.KillLeaderAndEtcdLeader;
@@ -11,7 +10,6 @@ import dev.baton.chaos.nemesis.StopProcess;
 import dev.baton.chaos.nemesis.TerminateProcess;
 import dev.baton.chaos.nemesis.Together;
 import dev.baton.chaos.nemesis.Victim;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -37,7 +35,6 @@ final class MixedCourse implements Scenario.Course {
 
   private static List<Fault> schedulerFaults(RandomGenerator random) {
     List<Partition.Kind> kinds = List.of(Partition.Kind.values());
-    Duration jump = Duration.ofMinutes(random.nextBoolean() ? 10 : -10);
     return List.of(
         new KillProcess(Victim.LEADER),
         new StopProcess(Victim.LEADER),
@@ -45,8 +42,7 @@ final class MixedCourse implements Scenario.Course {
         new KillProcess(Victim.STANDBY),
         new KillLeaderAndEtcdLeader(),
         new Partition(kinds.get(random.nextInt(kinds.size()))),
-        new Partition(kinds.get(random.nextInt(kinds.size()))),
-        new ClockJump(Victim.LEADER, jump));
+        new Partition(kinds.get(random.nextInt(kinds.size()))));
   }
 
   private static List<Fault> workerFaults() {

@@ -1,7 +1,6 @@
 package dev.baton.chaos.scenario;
 
 import dev.baton.chaos.environment.Ability;
-import dev.baton.chaos.nemesis.ClockJump;
 import dev.baton.chaos.nemesis.EtcdQuorumLoss;
 import dev.baton.chaos.nemesis.Fault;
 import dev.baton.chaos.nemesis.Flapping;
@@ -14,7 +13,6 @@ import dev.baton.chaos.nemesis.ScaleWorkers;
 import dev.baton.chaos.nemesis.StopProcess;
 import dev.baton.chaos.nemesis.TerminateProcess;
 import dev.baton.chaos.nemesis.Victim;
-import java.time.Duration;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
@@ -30,7 +28,6 @@ import java.util.random.RandomGenerator;
  */
 public record Scenario(
     String name, String description, int rounds, Set<Ability> wanted, Course course) {
-  private static final Duration TEN_MINUTES = Duration.ofMinutes(10);
 
   private static final List<Partition.Kind> PARTITIONS = List.of(Partition.Kind.values());
 
@@ -134,16 +131,6 @@ public record Scenario(
             1,
             (round, random, abilities) -> new Flapping()),
         new Scenario(
-            "clock-jump",
-            "the wall clock of one node is ten minutes ahead, or back",
-            4,
-            EnumSet.of(Ability.SIGNALS, Ability.CLOCK),
-            (round, random, abilities) ->
-                new ClockJump(
-                    List.of(Victim.LEADER, Victim.LEADER, Victim.STANDBY, Victim.WORKER)
-                        .get((round - 1) % 4),
-                    round % 2 == 1 ? TEN_MINUTES : TEN_MINUTES.negated())),
-        new Scenario(
             "disk-full",
             "no room on the disk of a member of etcd, then of its leader",
             2,
@@ -160,7 +147,7 @@ public record Scenario(
             "mixed",
             "one to three faults at once, drawn from all of the above",
             6,
-            EnumSet.of(Ability.SIGNALS, Ability.NETWORK, Ability.CLOCK),
+            EnumSet.of(Ability.SIGNALS, Ability.NETWORK),
             new MixedCourse()));
   }
 

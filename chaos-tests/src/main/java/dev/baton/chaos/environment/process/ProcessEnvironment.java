@@ -53,7 +53,6 @@ public final class ProcessEnvironment implements Environment {
   private final ClusterFolder cluster;
   private final LocalCluster local;
   private final SmallDisks disks = new SmallDisks();
-  private final FakeClocks clocks;
   private final ProxyNetwork network;
   private final Map<String, Change> newest = new ConcurrentHashMap<>();
   private @Nullable Layout layout;
@@ -78,7 +77,6 @@ public final class ProcessEnvironment implements Environment {
     this.journal = journal;
     this.progress = progress;
     this.cluster = ClusterFolder.of(this.environment, workingDirectory, "cluster");
-    this.clocks = new FakeClocks(folder.resolve("clocks"));
     this.network = new ProxyNetwork(new Callers(this::processes));
     this.local = new LocalCluster(cluster, workingDirectory, this.environment, tailor(), progress);
   }
@@ -88,11 +86,6 @@ public final class ProcessEnvironment implements Environment {
       @Override
       public Map<String, Object> settings(String node, Map<String, Object> planned) {
         return wants(Ability.NETWORK) ? network.settings(node, planned) : planned;
-      }
-
-      @Override
-      public Map<String, String> environment(String node) {
-        return wants(Ability.CLOCK) ? clocks.environment(node) : Map.of();
       }
     };
   }
@@ -110,10 +103,6 @@ public final class ProcessEnvironment implements Environment {
   public Optional<String> lacks(Ability ability) {
     return switch (ability) {
       case SIGNALS, NETWORK, SCALE -> Optional.empty();
-      case CLOCK ->
-          FakeClocks.library().isPresent()
-              ? Optional.empty()
-              : Optional.of("libfaketime is not installed ('apt-get install faketime')");
       case DISK -> SmallDisks.obstacle();
     };
   }
@@ -262,11 +251,6 @@ public final class ProcessEnvironment implements Environment {
   @Override
   public void restoreNetwork() {
     network.restore();
-  }
-
-  @Override
-  public void shiftClock(String part, Duration offset) {
-    clocks.set(part, offset);
   }
 
   @Override
