@@ -302,6 +302,8 @@ final class Users {
     }
     Wish wish = wishes.get(cluster.random().nextInt(wishes.size()));
     String node = life.process().name();
+    // A wish may learn later that its key belongs to another run.
+    RunId id = wish.id;
     long asked = cluster.observer().seq();
     long least = wish.seq;
     cluster
@@ -316,7 +318,7 @@ final class Users {
                             .read(
                                 least,
                                 PATIENCE,
-                                view -> find(view, wish.id),
+                                view -> find(view, id),
                                 (found, refusal) -> {
                                   if (found != null) {
                                     cluster
@@ -326,7 +328,7 @@ final class Users {
                                             NAME,
                                             () ->
                                                 judge(
-                                                    node, wish.id, found, new Asked(least, asked)));
+                                                    node, id, found, new Asked(least, asked)));
                                   }
                                 })));
   }
