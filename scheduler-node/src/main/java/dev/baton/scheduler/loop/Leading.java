@@ -101,7 +101,7 @@ final class Leading implements Pipeline.Listener, Decisions.Listener {
     this.results = new Results(loop, replica.state(), backstops, term, decisions::soon, this::end);
     this.retirement = new Retirement(loop, replica.state(), term, this);
     this.snapshots = new Snapshots(loop, replica, term, this, around.standbys());
-    this.sweeper = new Sweeper(loop, replica.state(), term);
+    this.sweeper = new Sweeper(loop, replica.state(), term, pipeline::whenDurable);
   }
 
   // What others ask.
@@ -138,10 +138,12 @@ final class Leading implements Pipeline.Listener, Decisions.Listener {
         backstops.seen(attempt, timeoutOf(attempt));
       }
     }
+    long historyDropped = state().historyDropped();
+    long installed = state().installedSnapshot();
     decisions.now(new Command.OpenTerm(loop.settings().nodeId()));
     pipeline.whenDurable(() -> {
-      sweeper.historyIsDropped(state().historyDropped());
-      snapshots.truncate();
+      sweeper.historyIsDropped(historyDropped);
+      snapshots.truncate(installed);
     });
     greet();
     turn();

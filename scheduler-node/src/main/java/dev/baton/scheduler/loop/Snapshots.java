@@ -174,13 +174,18 @@ final class Snapshots {
         manifest.getSeq(),
         manifest.getBytes(),
         manifest.getChunks());
-    leading.pipeline().whenDurable(this::truncate);
+    long installed = manifest.getSeq();
+    leading.pipeline().whenDurable(() -> truncate(installed));
     return true;
   }
 
-  /** Deletes what the installed snapshot covers; also what an earlier leader left of it. */
-  void truncate() {
-    long installed = replica.state().installedSnapshot();
+  /**
+   * Deletes what an installed snapshot covers; also what an earlier leader left of it.
+   *
+   * @param installed its entry; that it is installed is durable, while the state may already know a
+   *     newer one that is not
+   */
+  void truncate(long installed) {
     if (installed == 0 || closed) {
       return;
     }
@@ -195,7 +200,7 @@ final class Snapshots {
             deleteEntries(Keys.numberOf(first.keyValues().getFirst().key()), installed);
           }
         },
-        failure -> loop.strand().schedule(AFTER_FAILURE, this::truncate));
+        failure -> loop.strand().schedule(AFTER_FAILURE, () -> truncate(installed)));
   }
 
   private void deleteEntries(long from, long installed) {

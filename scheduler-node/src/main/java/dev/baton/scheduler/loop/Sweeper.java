@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -39,6 +40,7 @@ final class Sweeper {
 
   private final Loop loop;
   private final long term;
+  private final Consumer<Runnable> whenDurable;
   private final Orphans orphans;
   private Map<ByteString, Long> suspects = new HashMap<>();
   private long nextDropsNanos;
@@ -49,9 +51,13 @@ final class Sweeper {
   private boolean dropping;
   private boolean closed;
 
-  Sweeper(Loop loop, ClusterState state, long term) {
+  /**
+   * @param whenDurable runs what it is given once the state as it is now is in the journal
+   */
+  Sweeper(Loop loop, ClusterState state, long term, Consumer<Runnable> whenDurable) {
     this.loop = loop;
     this.term = term;
+    this.whenDurable = whenDurable;
     this.orphans = new Orphans(loop.keys(), state);
     long now = loop.strand().nanoTime();
     this.nextDropsNanos = now;
@@ -170,14 +176,21 @@ final class Sweeper {
       Long seenBefore = suspects.get(key.key());
       if (seenBefore != null && seenBefore == key.modRevision() && orphansLeft > 0) {
         orphansLeft--;
-        txn(
-            List.of(new Compare.ModRevision(key.key(), key.modRevision())),
-            List.of(new Op.Delete(key.key())),
-            () -> {},
-            () -> {});
+        whenDurable.accept(() -> delete(key));
       } else {
         found.put(key.key(), key.modRevision());
       }
+    }
+  }
+
+  /** The state by which nobody names it runs ahead of the journal, by which somebody may. */
+  private void delete(KeyValue orphan) {
+    if (!closed) {
+      txn(
+          List.of(new Compare.ModRevision(orphan.key(), orphan.modRevision())),
+          List.of(new Op.Delete(orphan.key())),
+          () -> {},
+          () -> {});
     }
   }
 

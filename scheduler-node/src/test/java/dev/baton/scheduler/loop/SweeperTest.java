@@ -61,6 +61,11 @@ class SweeperTest extends RealEtcd {
     }
   }
 
+  /** Whether the state by which the sweeper judges is in the journal. */
+  private volatile boolean isDurable = true;
+
+  private final List<Runnable> waiting = new ArrayList<>();
+
   @BeforeEach
   void start() {
     line = new UnkindEtcd(client("sweeper"));
@@ -80,7 +85,18 @@ class SweeperTest extends RealEtcd {
             new Resolver(),
             Runnable::run,
             new Random());
-    sweeper = new Sweeper(loop, new ClusterState(1, new Definitions()), term);
+    sweeper =
+        new Sweeper(
+            loop,
+            new ClusterState(1, new Definitions()),
+            term,
+            task -> {
+              if (isDurable) {
+                task.run();
+              } else {
+                waiting.add(task);
+              }
+            });
   }
 
   @AfterEach
@@ -130,6 +146,18 @@ class SweeperTest extends RealEtcd {
     look();
     awaitUntil("the other goes too", () -> !exists(rewritten));
     assertTrue(exists(keys.snapshotChunk(3, "a", 0)), "it may be installed yet");
+  }
+
+  @Test
+  void shouldKeepWhatNobodyNamesUntilThatIsInTheJournal() {
+    orphans().forEach(this::put);
+    isDurable = false;
+    look();
+    look();
+    awaitAlways(
+        "they stay", Duration.ofMillis(200), () -> orphans().stream().allMatch(this::exists));
+    onStrand(() -> waiting.forEach(Runnable::run));
+    orphans().forEach(key -> awaitUntil(key.toStringUtf8() + " goes", () -> !exists(key)));
   }
 
   @Test
