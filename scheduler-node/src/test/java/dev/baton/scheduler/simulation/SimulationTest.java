@@ -1,6 +1,7 @@
 package dev.baton.scheduler.simulation;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assertions.fail;
 
@@ -64,6 +65,14 @@ class SimulationTest {
               .toList();
       assertEquals(List.of(), unseen, "never seen");
     }
+  }
+
+  /** Each has found a fault of the product once. */
+  @ParameterizedTest
+  @ValueSource(longs = {52, 63, 98, 1169})
+  void keepsWhatWasRepaired(long seed) {
+    Seeds.Failure failure = new Seeds().run(seed, false);
+    assertNull(failure, () -> String.valueOf(failure));
   }
 
   @Test

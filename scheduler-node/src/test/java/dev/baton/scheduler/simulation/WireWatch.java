@@ -1,6 +1,5 @@
 package dev.baton.scheduler.simulation;
 
-import dev.baton.proto.v1.AttemptName;
 import dev.baton.proto.v1.ResultAck;
 import dev.baton.proto.v1.SchedulerMessage;
 import dev.baton.proto.v1.TaskAssignment;
@@ -31,6 +30,7 @@ final class WireWatch {
   private static final Duration BACKSTOP = Duration.ofSeconds(10);
   private static final long TOLERANCE_MS = 1_000;
   private static final long HEARD_MS = 2_500;
+  private static final long LONG_MS = 12_000;
 
   private final Judge judge;
   private final Coverage coverage;
@@ -87,8 +87,11 @@ final class WireWatch {
         "%s sends %s, which is not in the journal",
         node,
         id);
-    if (sentAt.put(id, trueMillis.getAsLong()) != null) {
+    if (sentAt.containsKey(id)) {
       coverage.see(Sight.ASSIGN_AGAIN);
+    }
+    if (leads || !sentAt.containsKey(id)) {
+      sentAt.put(id, trueMillis.getAsLong());
     }
     if (leads && task != null) {
       Run run = run(id);
@@ -185,23 +188,21 @@ final class WireWatch {
     if (atLeader) {
       long now = trueMillis.getAsLong();
       Long before = heardAt.put(from, now);
-      if (before == null || now - before >= HEARD_MS) {
+      if (before == null || now - before > HEARD_MS) {
         heardSince.put(from, now);
-      }
-    }
-    if (message.hasInventory()) {
-      long now = trueMillis.getAsLong();
-      for (AttemptName name : message.getInventory().getRunningList()) {
-        sentAt.put(AttemptId.of(name), now);
       }
     }
     coverage.see(Sight.CANCELLED_UNKNOWN, message.getCancelledUnknownCount());
   }
 
-  /** The leader heard of it whenever it may have decided, so it was not even suspect. */
+  /**
+   * The leader has heard of it all the time, so it is not even suspect; for so long that this holds
+   * for the moment at which an entry was decided that is durable only now.
+   */
   private boolean isHeardOf(WorkerLife life) {
-    return trueMillis.getAsLong() - heardAt.getOrDefault(life, 0L) < HEARD_MS
-        && heardSince.getOrDefault(life, Long.MAX_VALUE) <= observer.earliestDecisionMillis();
+    long now = trueMillis.getAsLong();
+    return now - heardAt.getOrDefault(life, 0L) < HEARD_MS
+        && now - heardSince.getOrDefault(life, now) > LONG_MS;
   }
 
   // What handlers do.
