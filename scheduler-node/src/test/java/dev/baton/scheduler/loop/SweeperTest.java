@@ -62,12 +62,14 @@ class SweeperTest extends RealEtcd {
   }
 
   /** Whether the state by which the sweeper judges is in the journal. */
-  private volatile boolean isDurable = true;
+  private volatile boolean isDurable;
 
   private final List<Runnable> waiting = new ArrayList<>();
 
   @BeforeEach
   void start() {
+    isDurable = true;
+    waiting.clear();
     line = new UnkindEtcd(client("sweeper"));
     long term = put(keys.leader(), SOMETHING);
     Loop loop =
