@@ -137,13 +137,13 @@ final class Snapshots {
         written.thenComposeAsync(writer::check, loop.strand()),
         loop.strand(),
         manifest -> {
-          busy = false;
           if (closed) {
             return;
           }
           if (install(manifest)) {
             askedInVain = false;
           } else {
+            busy = false;
             notBeforeNanos = loop.strand().nanoTime() + AFTER_FAILURE.toNanos();
           }
         },
@@ -175,7 +175,13 @@ final class Snapshots {
         manifest.getBytes(),
         manifest.getChunks());
     long installed = manifest.getSeq();
-    leading.pipeline().whenDurable(() -> truncate(installed));
+    leading
+        .pipeline()
+        .whenDurable(() -> {
+          // Not before: two in one entry would write the key 'snapshot' twice, which etcd refuses.
+          busy = false;
+          truncate(installed);
+        });
     return true;
   }
 
