@@ -85,6 +85,10 @@ final class Handlers {
 
   private Duration duration() {
     int kind = random.nextInt(20);
+    if (kind == 1 && !conditions.isCalm()) {
+      // Longer than a lease: its worker may be lost, come back, and still be at it.
+      return Duration.ofMillis(15_000 + random.nextInt(30_000));
+    }
     if (kind == 0) {
       return Duration.ofMillis(2_000 + random.nextInt(conditions.isCalm() ? 1_000 : 18_000));
     }

@@ -326,9 +326,7 @@ final class Users {
                                         .datagram(
                                             node,
                                             NAME,
-                                            () ->
-                                                judge(
-                                                    node, id, found, new Asked(least, asked)));
+                                            () -> judge(node, id, found, new Asked(least, asked)));
                                   }
                                 })));
   }
