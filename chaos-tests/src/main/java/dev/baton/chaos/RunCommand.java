@@ -143,7 +143,6 @@ final class RunCommand implements Callable<Integer> {
     return (valid ? ExitCode.OK : ExitCode.FAILED).number();
   }
 
-  /** Of all scenarios one that this environment can't play at all does no harm. */
   private static boolean isGood(Summary summary) {
     return summary.verdict().verdict() == Outcome.VALID;
   }

@@ -15,11 +15,12 @@ import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 
 /** The scheduler nodes that are registered, as this one sees them. Read from any thread. */
-final class NodeDirectory implements Registry.Listener {
+public final class NodeDirectory implements Registry.Listener {
   private final String self;
   private final Map<ByteString, NodeRecord> nodes = new ConcurrentHashMap<>();
 
-  NodeDirectory(String self) {
+  /** The node's own id. */
+  public NodeDirectory(String self) {
     this.self = self;
   }
 
@@ -38,12 +39,12 @@ final class NodeDirectory implements Registry.Listener {
   }
 
   /** Whether a node reads the state at this moment, and needs old revisions. */
-  boolean isAnyLoading() {
+  public boolean isAnyLoading() {
     return nodes.values().stream().anyMatch(NodeRecord::getLoading);
   }
 
   /** The API addresses of the other nodes that have loaded. */
-  List<String> standbys() {
+  public List<String> standbys() {
     return nodes.values().stream()
         .filter(node -> !node.getNodeId().equals(self) && !node.getLoading())
         .map(NodeRecord::getApiAddress)

@@ -9,11 +9,8 @@ import dev.baton.coordination.testing.RealEtcd;
 import dev.baton.coordination.testing.UnkindEtcd;
 import dev.baton.scheduler.engine.ClusterState;
 import dev.baton.scheduler.engine.Definitions;
-import dev.baton.scheduler.engine.Effect.Verdict;
 import dev.baton.scheduler.journal.JournalClock;
-import dev.baton.scheduler.model.AttemptName;
 import dev.baton.scheduler.model.RunId;
-import dev.baton.scheduler.model.WorkerLife;
 import dev.baton.workflow.Resolver;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -80,7 +77,7 @@ class SweeperTest extends RealEtcd {
             keys,
             new JournalClock(),
             1,
-            new NoWorkers(),
+            new SilentSink(),
             Peers.NONE,
             LoopListener.NONE,
             LoopSettings.defaults("n"),
@@ -187,32 +184,5 @@ class SweeperTest extends RealEtcd {
     look();
     look();
     awaitUntil("all go", () -> list(keys.payloads()).size() <= 300);
-  }
-
-  /** No streams. */
-  private static final class NoWorkers implements WorkerSink {
-    @Override
-    public void openTerm(long term) {}
-
-    @Override
-    public void closeTerm() {}
-
-    @Override
-    public void greet(WorkerLife to) {}
-
-    @Override
-    public void askInventory(WorkerLife to) {}
-
-    @Override
-    public void assign(WorkerLife to, Assignment assignment) {}
-
-    @Override
-    public void cancel(WorkerLife to, AttemptName name, String reason) {}
-
-    @Override
-    public void acknowledge(WorkerLife to, AttemptName name, Verdict verdict) {}
-
-    @Override
-    public void flush() {}
   }
 }

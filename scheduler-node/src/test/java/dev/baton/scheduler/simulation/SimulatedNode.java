@@ -14,6 +14,7 @@ import dev.baton.proto.v1.LeaderRecord;
 import dev.baton.proto.v1.NodeRecord;
 import dev.baton.proto.v1.SchedulerMessage;
 import dev.baton.proto.v1.WorkerMessage;
+import dev.baton.scheduler.NodeDirectory;
 import dev.baton.scheduler.dispatch.WorkerStreams;
 import dev.baton.scheduler.journal.JournalClock;
 import dev.baton.scheduler.loop.Loop;
@@ -130,7 +131,7 @@ final class SimulatedNode {
     private final Etcd appends = watched();
     private final Etcd reads = watched();
     private final JournalClock clock = new JournalClock();
-    private final Directory directory = new Directory(id);
+    private final NodeDirectory directory = new NodeDirectory(id);
     private @Nullable WorkerStreams streams;
     private @Nullable SchedulerLoop loop;
     private @Nullable Leadership leadership;
