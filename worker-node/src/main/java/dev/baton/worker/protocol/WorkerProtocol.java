@@ -160,9 +160,14 @@ public final class WorkerProtocol {
     }
   }
 
-  /** An overdue handler has returned: its slot is free once its result is acknowledged. */
+  /**
+   * An overdue handler has returned: its slot is free once its result is acknowledged. If that was
+   * before, only an inventory can tell the leader.
+   */
   public void handlerReturned(AttemptId id) {
-    overdue.remove(id);
+    if (overdue.remove(id) && !outbox.containsKey(id)) {
+      inventoryDue = true;
+    }
   }
 
   /** The newest word of a handler; it leaves with the next tick. */

@@ -324,6 +324,21 @@ class WorkerProtocolTest {
     assertEquals(List.of(), out.take(A), "it is held: the cancel is not of an unknown attempt");
     worker.handlerReturned(id(1));
     assertEquals(0, worker.slotsUsed());
+    worker.flush();
+    assertEquals(2, out.take(A).getFirst().getInventory().getFreeSlots(), "nobody asked for it");
+  }
+
+  @Test
+  void shouldFreeTheSlotOfAnOverdueHandlerByTheAcknowledgementThatComesLater() {
+    assign(A, 10, id(1));
+    worker.finished(Recorder.success(id(1), ""), false);
+    worker.handlerReturned(id(1));
+    worker.flush();
+    assertEquals(1, out.take(A).getFirst().getResultsCount());
+    assertEquals(1, worker.slotsUsed());
+    say(A, message(10).addAcks(ack(id(1))));
+    assertEquals(0, worker.slotsUsed());
+    assertEquals(List.of(), out.take(A), "the leader knows: it has the result");
   }
 
   @Test
