@@ -203,7 +203,7 @@ final class Assigns {
                 timeout,
                 run.createdAt(),
                 seq));
-    backstops.seen(attempt, timeout);
+    backstops.sent(attempt, timeout);
     touched.run();
   }
 

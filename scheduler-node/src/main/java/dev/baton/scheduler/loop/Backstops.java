@@ -12,8 +12,8 @@ import java.util.function.LongSupplier;
 
 /**
  * The leader's own timeouts, for workers that do not keep theirs: counted from the last sending of
- * an attempt, or from the last inventory that shows it running, and never while a result of it is
- * being stored. Soft.
+ * an attempt, for one that another leader has sent from when this one first knew of it, and never
+ * while a result of it is being stored. Soft.
  */
 final class Backstops {
   private record Due(long at, AttemptRef attempt) {}
@@ -35,11 +35,24 @@ final class Backstops {
     this.now = now;
   }
 
-  /** The attempt was sent, or was seen running. */
-  void seen(AttemptRef attempt, long timeoutMs) {
-    if (timeoutMs <= 0) {
-      return;
+  /** The attempt was sent, perhaps once more. */
+  void sent(AttemptRef attempt, long timeoutMs) {
+    if (timeoutMs > 0) {
+      begin(attempt, timeoutMs);
     }
+  }
+
+  /**
+   * The attempt is with a worker. To hear so again changes nothing: a worker that does not keep
+   * time says it for ever.
+   */
+  void known(AttemptRef attempt, long timeoutMs) {
+    if (timeoutMs > 0 && !byAttempt.containsKey(attempt)) {
+      begin(attempt, timeoutMs);
+    }
+  }
+
+  private void begin(AttemptRef attempt, long timeoutMs) {
     Due due = new Due(now.getAsLong() + timeoutMs + Limits.BACKSTOP.toMillis(), attempt);
     Due before = byAttempt.put(attempt, due);
     if (before != null) {

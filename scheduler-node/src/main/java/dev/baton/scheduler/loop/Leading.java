@@ -135,7 +135,7 @@ final class Leading implements Pipeline.Listener, Decisions.Listener {
     fleet.openTerm(now);
     for (WorkerLife life : state().workers().busy()) {
       for (AttemptRef attempt : state().workers().running(life)) {
-        backstops.seen(attempt, timeoutOf(attempt));
+        backstops.known(attempt, timeoutOf(attempt));
       }
     }
     long historyDropped = state().historyDropped();
@@ -198,7 +198,7 @@ final class Leading implements Pipeline.Listener, Decisions.Listener {
         new Command.TakeInventory(
             from, inventory.running(), inventory.results(), inventory.returned()));
     for (AttemptRef attempt : state().workers().running(from)) {
-      backstops.seen(attempt, timeoutOf(attempt));
+      backstops.known(attempt, timeoutOf(attempt));
     }
   }
 
