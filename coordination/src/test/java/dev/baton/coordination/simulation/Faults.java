@@ -116,6 +116,23 @@ public final class Faults {
   }
 
   /**
+   * A member is cut off from the others, and clients still reach it: it carries out nothing, tells
+   * watches nothing new, and answers what need not be agreed on as if time stood still.
+   */
+  public void isolate(int member) {
+    etcd.members().isolate(member, etcd.revision());
+  }
+
+  public void rejoin(int member) {
+    etcd.members().rejoin(member);
+  }
+
+  /** The member that a client of this owner asks next. */
+  public int memberOf(String owner) {
+    return etcd.memberOf(owner);
+  }
+
+  /**
    * etcd loses its leader: 100 ms to 4 s without service until there is another one. All leases
    * start again in full, and some watches fail.
    */
@@ -173,6 +190,9 @@ public final class Faults {
       if (etcd.members().isHanging(member)) {
         resume(member);
       }
+      if (etcd.members().isIsolated(member)) {
+        rejoin(member);
+      }
     }
   }
 
@@ -190,11 +210,13 @@ public final class Faults {
   }
 
   /** The revision that a member shows which is not asked to agree with the others. */
-  long visibleRevision() {
+  long visibleRevision(int member) {
+    long known = etcd.members().known(member, etcd.revision());
     if (!happens(staleness)) {
-      return etcd.revision();
+      return known;
     }
-    return etcd.store().revisionAsOf(world.nanoTime() - world.random().nextLong(stalestNanos + 1));
+    long age = world.random().nextLong(stalestNanos + 1);
+    return Math.min(known, etcd.store().revisionAsOf(world.nanoTime() - age));
   }
 
   boolean losesRequest() {

@@ -114,6 +114,43 @@ class FaultsTest {
   }
 
   @Test
+  void shouldAnswerAsOfThePastWhereAMemberIsCutOffFromTheOthers() {
+    long before = scene.await(scene.put("1")).revision();
+    int member = faults.memberOf("a");
+    Etcd other = cluster.client("b");
+    Txn question = new Txn(List.of(new Compare.ModRevision(KEY, before)), List.of(), List.of());
+    faults.isolate(member);
+    assertNotEquals(Kind.CLOSED, scene.failure(other.get(KEY, SOON)), "it asks the next member");
+    assertTrue(world.runUntil(LONG, () -> scene.answers(other)));
+    scene.await(other.txn(write(new Op.Put(KEY, ByteString.copyFromUtf8("2"), 0)), LONG));
+    TxnReply stale = scene.await(etcd.txn(question, SOON));
+    assertTrue(stale.succeeded(), "by what that member knows");
+    assertEquals(before, stale.revision());
+    assertEquals(0, scene.await(etcd.status(SOON)).leaderId());
+    faults.rejoin(member);
+    assertFalse(scene.await(etcd.txn(question, SOON)).succeeded());
+  }
+
+  @Test
+  void shouldReadAndWriteNothingWhereAMemberIsCutOffFromTheOthers() {
+    faults.isolate(faults.memberOf("a"));
+    Kind kind = scene.failure(scene.put("1"));
+    assertTrue(EnumSet.of(Kind.UNKNOWN_OUTCOME, Kind.UNAVAILABLE).contains(kind), kind.name());
+    assertTrue(cluster.peek(KEY).isEmpty());
+  }
+
+  @Test
+  void shouldTellAWatchNothingNewWhereAMemberIsCutOffFromTheOthers() {
+    Told told = scene.watch(0);
+    world.runFor(SOON);
+    faults.isolate(faults.memberOf("a"));
+    Etcd other = cluster.client("b");
+    assertTrue(world.runUntil(LONG, () -> scene.answers(other)));
+    world.runFor(Duration.ofSeconds(5));
+    assertEquals(List.of("open", "UNAVAILABLE"), told.words);
+  }
+
+  @Test
   void shouldCutOneWay() {
     faults.cut("a", Way.REQUESTS);
     assertEquals(Kind.UNKNOWN_OUTCOME, scene.failure(scene.put("1")));

@@ -7,9 +7,11 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The three members: which of them leads, which hang, and who waits for them.
+ * The three members: which of them leads, which hang, which is cut off from the others, and who
+ * waits for them.
  *
- * <p>All of them agree on one store; without a leader nothing is read or written.
+ * <p>All of them agree on one store; without a leader nothing is written, and nothing is read that
+ * must be true.
  */
 final class Members {
   static final int COUNT = 3;
@@ -21,12 +23,18 @@ final class Members {
   private final Leases leases;
   private final Counts counts;
   private final boolean[] hanging = new boolean[COUNT];
+
+  /** What a member knows that is cut off from the others, and since when. */
+  private final @Nullable Isolation[] isolated = new Isolation[COUNT];
+
   private final List<Held> heldByMember = new ArrayList<>();
   private final Held heldUntilLed;
   private int leader;
   private long raftTerm = 2;
   private long leaderlessSinceNanos;
   private @Nullable Event election;
+
+  private record Isolation(long revision, long sinceNanos) {}
 
   Members(World world, Leases leases, Counts counts) {
     this.world = world;
@@ -47,9 +55,28 @@ final class Members {
     return leader >= 0;
   }
 
-  /** For so long nobody has led; 0: somebody does. */
-  long leaderlessNanos() {
+  boolean isIsolated(int member) {
+    return isolated[member] != null;
+  }
+
+  /** A member is in touch with a leader. */
+  boolean isLed(int member) {
+    return isLed() && !isIsolated(member);
+  }
+
+  /** For so long a member has known of no leader; 0: it knows one. */
+  long leaderlessNanos(int member) {
+    Isolation isolation = isolated[member];
+    if (isolation != null) {
+      return world.nanoTime() - isolation.sinceNanos;
+    }
     return isLed() ? 0 : world.nanoTime() - leaderlessSinceNanos;
+  }
+
+  /** The newest revision that a member can know. */
+  long known(int member, long newest) {
+    Isolation isolation = isolated[member];
+    return isolation == null ? newest : isolation.revision;
   }
 
   int leader() {
@@ -79,6 +106,25 @@ final class Members {
 
   void resume(int member) {
     hanging[member] = false;
+    comeBack(member);
+  }
+
+  /** It hears nothing of the others, nor they of it; clients reach it. */
+  void isolate(int member, long revision) {
+    if (isolated[member] == null) {
+      isolated[member] = new Isolation(revision, world.nanoTime());
+      if (member == leader || !isQuorum()) {
+        loseLeader();
+      }
+    }
+  }
+
+  void rejoin(int member) {
+    isolated[member] = null;
+    comeBack(member);
+  }
+
+  private void comeBack(int member) {
     heldByMember.get(member).release();
     if (!isLed() && election == null) {
       callElection();
@@ -109,17 +155,21 @@ final class Members {
     }
     do {
       leader = world.random().nextInt(COUNT);
-    } while (hanging[leader]);
+    } while (!isInTouch(leader));
     raftTerm++;
     leases.beginAgain();
     heldUntilLed.release();
   }
 
   private boolean isQuorum() {
-    int live = 0;
-    for (boolean hangs : hanging) {
-      live += hangs ? 0 : 1;
+    int inTouch = 0;
+    for (int member = 0; member < COUNT; member++) {
+      inTouch += isInTouch(member) ? 1 : 0;
     }
-    return live >= QUORUM;
+    return inTouch >= QUORUM;
+  }
+
+  private boolean isInTouch(int member) {
+    return !hanging[member] && !isIsolated(member);
   }
 }

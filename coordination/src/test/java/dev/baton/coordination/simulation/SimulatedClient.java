@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.IntFunction;
 import java.util.function.Supplier;
 import java.util.function.ToLongFunction;
 
@@ -45,6 +46,11 @@ final class SimulatedClient implements Etcd {
     return owner;
   }
 
+  /** Whom it asks next. */
+  int member() {
+    return current;
+  }
+
   Link link() {
     return link;
   }
@@ -52,27 +58,33 @@ final class SimulatedClient implements Etcd {
   @Override
   public CompletableFuture<TxnReply> txn(Txn txn, Duration deadline) {
     return call(
-        () -> etcd.txn(txn), Transactions.isWrite(txn), reply -> bytes(reply.read()), deadline);
+        new Request<>(
+            member -> etcd.txn(txn, member),
+            Transactions.isWrite(txn),
+            Transactions.isLocal(txn),
+            reply -> bytes(reply.read())),
+        deadline);
   }
 
   @Override
   public CompletableFuture<GetReply> get(ByteString key, Duration deadline) {
-    return call(() -> etcd.get(key), false, reply -> 0L, deadline);
+    return call(Request.read(() -> etcd.get(key), reply -> 0L), deadline);
   }
 
   @Override
   public CompletableFuture<ListReply> list(ListRequest request, Duration deadline) {
-    return call(() -> etcd.list(request), false, reply -> bytes(reply.keyValues()), deadline);
+    return call(
+        Request.read(() -> etcd.list(request), reply -> bytes(reply.keyValues())), deadline);
   }
 
   @Override
   public CompletableFuture<Lease> grant(Duration ttl, Duration deadline) {
-    return call(() -> etcd.grant(ttl), true, reply -> 0L, deadline);
+    return call(Request.change(() -> etcd.grant(ttl)), deadline);
   }
 
   @Override
   public CompletableFuture<Optional<Duration>> renew(long leaseId, Duration deadline) {
-    return call(() -> etcd.renew(leaseId), false, reply -> 0L, deadline);
+    return call(Request.read(() -> etcd.renew(leaseId), reply -> 0L), deadline);
   }
 
   @Override
@@ -87,7 +99,7 @@ final class SimulatedClient implements Etcd {
 
   @Override
   public CompletableFuture<Status> status(Duration deadline) {
-    return call(etcd::status, false, reply -> 0L, deadline);
+    return call(new Request<>(etcd::status, false, true, reply -> 0L), deadline);
   }
 
   @Override
@@ -134,12 +146,10 @@ final class SimulatedClient implements Etcd {
     CompletableFuture<Void> result = new CompletableFuture<>();
     var unused =
         call(
-                () -> {
+                Request.change(() -> {
                   request.run();
                   return true;
-                },
-                true,
-                reply -> 0L,
+                }),
                 deadline)
             .whenCompleteAsync(
                 (answer, failure) -> {
@@ -153,9 +163,8 @@ final class SimulatedClient implements Etcd {
     return result;
   }
 
-  private <T> CompletableFuture<T> call(
-      Supplier<T> request, boolean changes, ToLongFunction<T> answerBytes, Duration deadline) {
-    Call<T> call = new Call<>(request, changes, answerBytes, deadline);
+  private <T> CompletableFuture<T> call(Request<T> request, Duration deadline) {
+    Call<T> call = new Call<>(request, deadline);
     pending.add(call);
     if (closed) {
       call.closeSoon();
@@ -169,20 +178,33 @@ final class SimulatedClient implements Etcd {
     return new EtcdException(kind, "The call of " + owner + " to etcd failed: " + what + ".");
   }
 
+  /**
+   * What is asked of a member.
+   *
+   * @param changes refused under load
+   * @param local a member answers by itself, without asking the others
+   */
+  private record Request<T>(
+      IntFunction<T> work, boolean changes, boolean local, ToLongFunction<T> answerBytes) {
+    static <T> Request<T> read(Supplier<T> work, ToLongFunction<T> answerBytes) {
+      return new Request<>(member -> work.get(), false, false, answerBytes);
+    }
+
+    static <T> Request<T> change(Supplier<T> work) {
+      return new Request<>(member -> work.get(), true, false, reply -> 0L);
+    }
+  }
+
   /** A request on its way, and the one who waits for its answer until the deadline. */
   private final class Call<T> {
     private final int member = current;
-    private final Supplier<T> request;
-    private final boolean changes;
-    private final ToLongFunction<T> answerBytes;
+    private final Request<T> request;
     private final CompletableFuture<T> result = new CompletableFuture<>();
     private final Event deadline;
     private boolean over;
 
-    Call(Supplier<T> request, boolean changes, ToLongFunction<T> answerBytes, Duration deadline) {
+    Call(Request<T> request, Duration deadline) {
       this.request = request;
-      this.changes = changes;
-      this.answerBytes = answerBytes;
       this.deadline =
           world.at(
               world.nanoTime() + Math.max(0, deadline.toNanos()),
@@ -209,7 +231,7 @@ final class SimulatedClient implements Etcd {
     private void arrive() {
       if (etcd.members().isHanging(member)) {
         etcd.members().holdAt(member, this::arrive);
-      } else if (etcd.members().isLed()) {
+      } else if (request.local() || etcd.members().isLed(member)) {
         carryOut();
       } else {
         arriveWithoutLeader();
@@ -221,20 +243,26 @@ final class SimulatedClient implements Etcd {
       switch (world.random().nextInt(3)) {
         case 0 -> answer(() -> fail(failure(Kind.UNAVAILABLE, "etcd has no leader")));
         case 1 -> etcd.happened(Happening.REQUEST_LOST);
-        default -> etcd.members().holdUntilLed(this::arrive);
+        default -> {
+          if (etcd.members().isIsolated(member)) {
+            etcd.members().holdAt(member, this::arrive);
+          } else {
+            etcd.members().holdUntilLed(this::arrive);
+          }
+        }
       }
     }
 
     private void carryOut() {
-      if (changes && faults.refuses()) {
+      if (request.changes() && faults.refuses()) {
         etcd.happened(Happening.TOO_MANY_REQUESTS);
         answer(() -> fail(failure(Kind.TOO_MANY_REQUESTS, "too many requests")));
         return;
       }
       long before = etcd.revision();
       try {
-        T answer = request.get();
-        boolean fits = answerBytes.applyAsLong(answer) <= MAX_ANSWER_BYTES;
+        T answer = request.work().apply(member);
+        boolean fits = request.answerBytes().applyAsLong(answer) <= MAX_ANSWER_BYTES;
         answer(() -> {
           if (fits) {
             succeed(answer);

@@ -102,13 +102,21 @@ public final class SimulatedEtcd {
     return members.isLed() ? Optional.of(members.leader()) : Optional.empty();
   }
 
-  TxnReply txn(Txn txn) {
+  int memberOf(String owner) {
+    return clients.stream()
+        .filter(client -> client.owner().equals(owner))
+        .mapToInt(SimulatedClient::member)
+        .findFirst()
+        .orElse(0);
+  }
+
+  TxnReply txn(Txn txn, int member) {
     Transactions.check(txn);
     if (faults.isFull() && Transactions.needsSpace(txn)) {
       throw noSpace();
     }
-    if (txn.then().isEmpty() && txn.otherwise().isEmpty()) {
-      long visible = faults.visibleRevision();
+    if (Transactions.isLocal(txn)) {
+      long visible = faults.visibleRevision(member);
       if (visible < store.revision()) {
         happened(Happening.STALE_ANSWER);
       }
@@ -149,10 +157,15 @@ public final class SimulatedEtcd {
     }
   }
 
-  Status status() {
+  Status status(int member) {
     long size = faults.isFull() ? StoreSize.DEFAULT_QUOTA_BYTES : 4096 + store.sizeBytes();
     return new Status(
-        VERSION, size, size, members.raftTerm(), members.leader() + 1, faults.visibleRevision());
+        VERSION,
+        size,
+        size,
+        members.raftTerm(),
+        members.isLed(member) ? members.leader() + 1 : 0,
+        faults.visibleRevision(member));
   }
 
   Store store() {

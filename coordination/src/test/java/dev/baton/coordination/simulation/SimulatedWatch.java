@@ -122,7 +122,7 @@ final class SimulatedWatch implements Etcd.Watch {
     }
     if (etcd.members().isHanging(member)) {
       etcd.members().holdAt(member, this::arrive);
-    } else if (!etcd.members().isLed()) {
+    } else if (!etcd.members().isLed(member)) {
       after(etcd.faults().delayNanos(), () -> fail(Kind.UNAVAILABLE, "etcd has no leader"));
     } else {
       long created = etcd.revision();
@@ -169,7 +169,7 @@ final class SimulatedWatch implements Etcd.Watch {
 
   private void tell() {
     telling = false;
-    if (over || !hears()) {
+    if (over || !hears() || etcd.members().isIsolated(member)) {
       return; // The next beat tells what is left.
     }
     if (compacted > 0) {
@@ -203,7 +203,7 @@ final class SimulatedWatch implements Etcd.Watch {
   private void beat() {
     if (world.nanoTime() - heardNanos > SILENCE_NANOS) {
       fail(Kind.UNAVAILABLE, "the member has been silent for 3 s");
-    } else if (hears() && etcd.members().leaderlessNanos() > LEADERLESS_NANOS) {
+    } else if (hears() && etcd.members().leaderlessNanos(member) > LEADERLESS_NANOS) {
       fail(Kind.UNAVAILABLE, "etcd has no leader");
     } else {
       beatLater();
@@ -219,7 +219,7 @@ final class SimulatedWatch implements Etcd.Watch {
     if (client.link().passes(Way.REQUESTS)) {
       heardNanos = world.nanoTime();
       if (waiting.isEmpty() && compacted == 0 && world.random().nextInt(ONE_IN_EXACT) == 0) {
-        told = Math.max(told, etcd.revision());
+        told = Math.max(told, etcd.members().known(member, etcd.revision()));
       }
       listener.onEvents(List.of(), told);
     }

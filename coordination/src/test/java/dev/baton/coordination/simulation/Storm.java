@@ -64,7 +64,7 @@ final class Storm {
     Faults faults = etcd.faults();
     String owner = OWNERS.get(random.nextInt(OWNERS.size()));
     int member = random.nextInt(Members.COUNT);
-    switch (random.nextInt(12)) {
+    switch (random.nextInt(14)) {
       case 0 -> faults.cut(owner);
       case 1 -> faults.cut(owner, random.nextBoolean() ? Way.REQUESTS : Way.ANSWERS);
       case 2, 3 -> faults.heal(owner);
@@ -74,6 +74,8 @@ final class Storm {
       case 8 -> faults.noSpace(random.nextBoolean());
       case 9 -> faults.compactNow();
       case 10 -> faults.breakWatches(owner);
+      case 11 -> faults.isolate(member);
+      case 12 -> faults.rejoin(member);
       default -> faults.loseNextWatchEvent(owner);
     }
     world.after(Duration.ofMillis(random.nextInt(2000)), this::strike);

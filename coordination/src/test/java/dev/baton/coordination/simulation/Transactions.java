@@ -44,6 +44,11 @@ final class Transactions {
     return anyWrite(txn.then()) || anyWrite(txn.otherwise());
   }
 
+  /** It only compares: etcd lets the member that is asked answer by what it knows. */
+  static boolean isLocal(Txn txn) {
+    return txn.then().isEmpty() && txn.otherwise().isEmpty();
+  }
+
   /** What it needs room for; the branch is not known when that is judged. */
   static boolean needsSpace(Txn txn) {
     return anyPut(txn.then()) || anyPut(txn.otherwise());

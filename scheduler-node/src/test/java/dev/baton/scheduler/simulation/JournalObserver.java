@@ -46,6 +46,7 @@ final class JournalObserver {
   private @Nullable Replica replica;
   private long generation;
   private long leaderRevision;
+  private long leaderSinceMillis;
   private long openedAfterMillis;
   private long headBeforeMillis;
   private long lastHeadMillis;
@@ -160,6 +161,7 @@ final class JournalObserver {
     }
     if (leaderPut) {
       leaderRevision = commit.revision();
+      leaderSinceMillis = around.trueMillis().getAsLong();
       trace.add("etcd", "leader key is of revision " + leaderRevision);
     }
     for (ByteString key : commit.deletes()) {
@@ -369,7 +371,9 @@ final class JournalObserver {
     if (head.getTerm() != offsetTerm) {
       offsetTerm = head.getTerm();
       if (around.freshLeader().isFresh(head.getTerm(), lastHeadMillis)) {
-        lastOffset = Math.max(lastOffset, offset);
+        // Its first write may have been decided as early as it has led.
+        long waited = around.trueMillis().getAsLong() - leaderSinceMillis;
+        lastOffset = Math.max(lastOffset, offset + waited);
       }
     }
     if (lastOffset == Long.MIN_VALUE) {

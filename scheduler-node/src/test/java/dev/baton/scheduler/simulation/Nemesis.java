@@ -1,12 +1,16 @@
 package dev.baton.scheduler.simulation;
 
+import dev.baton.coordination.Etcd.KeyValue;
+import dev.baton.coordination.simulation.Commit;
 import dev.baton.coordination.simulation.Faults;
+import dev.baton.scheduler.journal.Ledger;
 import dev.baton.scheduler.simulation.Coverage.Sight;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.LongPredicate;
 import java.util.random.RandomGenerator;
 
 /**
@@ -34,6 +38,7 @@ final class Nemesis {
     ETCD_LATE,
     ETCD_REFUSES,
     ETCD_HANGS,
+    ETCD_ISOLATED,
     ETCD_ELECTION,
     NO_SPACE,
     COMPACTION,
@@ -50,13 +55,32 @@ final class Nemesis {
   private final RandomGenerator random;
   private final Faults etcd;
   private final List<Kind> kinds;
+  private final List<Awaited> awaited = new ArrayList<>();
   private boolean over;
+
+  /** What happens with the next write to the journal in such a term. */
+  private record Awaited(LongPredicate term, Runnable task) {}
 
   Nemesis(Cluster cluster) {
     this.cluster = cluster;
     this.random = cluster.random();
     this.etcd = cluster.etcd().faults();
     this.kinds = draw();
+    cluster.etcd().observe(this::committed);
+  }
+
+  private void committed(Commit commit) {
+    if (awaited.isEmpty() || over) {
+      return;
+    }
+    for (KeyValue put : commit.puts()) {
+      if (put.key().equals(cluster.keys().head())) {
+        long term = Ledger.head(put.value()).getTerm();
+        List<Awaited> now = awaited.stream().filter(each -> each.term().test(term)).toList();
+        awaited.removeAll(now);
+        now.forEach(each -> each.task().run());
+      }
+    }
   }
 
   private List<Kind> draw() {
@@ -130,7 +154,8 @@ final class Nemesis {
         after(500, 6_000, this::kindEtcd);
       }
       case ETCD_LATE -> {
-        etcd.applyLate(random.nextInt(40) / 100.0, between(300, 8_000));
+        etcd.applyLate(
+            random.nextInt(3) == 0 ? 0.9 : random.nextInt(40) / 100.0, between(300, 8_000));
         etcd.answerStale(random.nextInt(40) / 100.0, between(300, 8_000));
         etcd.delay(Duration.ofMillis(1), between(5, 400));
         cluster.coverage().see(Sight.FAULT_ETCD_LATE);
@@ -147,6 +172,7 @@ final class Nemesis {
         cluster.coverage().see(Sight.FAULT_ETCD_HANGS);
         after(500, 10_000, () -> etcd.resume(member));
       }
+      case ETCD_ISOLATED -> isolate(random.nextInt(MEMBERS), 500, 10_000);
       case ETCD_ELECTION -> {
         etcd.electLeader();
         cluster.coverage().see(Sight.FAULT_ETCD_ELECTION);
@@ -197,20 +223,45 @@ final class Nemesis {
     after(50, 12_000, node::start);
   }
 
+  /** At any moment; or when an entry is there and its writer does not know it yet. */
   private void pause() {
     SimulatedNode node = likelyLeader();
+    if (random.nextBoolean()) {
+      awaited.add(new Awaited(term -> true, () -> pause(node)));
+    } else {
+      pause(node);
+    }
+  }
+
+  /**
+   * For a while; or until another leads, as early as that is. Then it is asked before it hears of
+   * that, and the member of etcd that it asks may not know either.
+   */
+  private void pause(SimulatedNode node) {
     node.pause();
     cluster.coverage().see(Sight.FAULT_PAUSE);
-    // A leader that was deposed meanwhile may be asked before it hears of that, and by whom it asks
-    // may not know either.
     etcd.answerStale(0.5, between(300, 8_000));
-    after(
-        200,
-        random.nextBoolean() ? 5_000 : (int) Plan.LONGEST_PAUSE.toMillis(),
-        () -> {
-          node.resume();
-          cluster.users().readAt(node, READS_AT_ONCE);
-        });
+    Duration pause =
+        between(200, random.nextBoolean() ? 5_000 : (int) Plan.LONGEST_PAUSE.toMillis());
+    if (random.nextBoolean()) {
+      isolate(etcd.memberOf(node.id()), (int) pause.toMillis(), (int) pause.toMillis() + 3_000);
+    }
+    if (random.nextBoolean()) {
+      long before = cluster.observer().term();
+      awaited.add(new Awaited(term -> term > before, () -> after(0, 20, () -> wake(node))));
+    }
+    after(pause, () -> wake(node));
+  }
+
+  private void wake(SimulatedNode node) {
+    node.resume();
+    cluster.users().readAt(node, READS_AT_ONCE);
+  }
+
+  private void isolate(int member, int shortestMillis, int longestMillis) {
+    etcd.isolate(member);
+    cluster.coverage().see(Sight.FAULT_ETCD_ISOLATED);
+    after(shortestMillis, longestMillis, () -> etcd.rejoin(member));
   }
 
   private void resign() {
@@ -293,10 +344,14 @@ final class Nemesis {
   }
 
   private void after(int shortestMillis, int longestMillis, Runnable task) {
+    after(between(shortestMillis, longestMillis), task);
+  }
+
+  private void after(Duration time, Runnable task) {
     cluster
         .network()
         .after(
-            between(shortestMillis, longestMillis),
+            time,
             () -> {
               if (!over) {
                 task.run();

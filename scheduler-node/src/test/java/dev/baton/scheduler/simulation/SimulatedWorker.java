@@ -162,6 +162,16 @@ final class SimulatedWorker {
       return protocol;
     }
 
+    boolean offers(String type) {
+      return record.getCapabilitiesList().contains(type);
+    }
+
+    /** It has heard of this node on the stream that is open. */
+    boolean isConnectedTo(String node) {
+      Stream stream = streams.get(node);
+      return stream != null && stream.wire != null && stream.connected;
+    }
+
     boolean isHeld() {
       return held;
     }

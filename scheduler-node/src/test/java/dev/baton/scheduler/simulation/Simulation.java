@@ -19,8 +19,6 @@ final class Simulation {
   private static final Duration SETTLE = Duration.ofSeconds(5);
   private static final Duration LOOK_EVERY = Duration.ofMillis(250);
   private static final int LEAST_EVENTS = 5_000;
-  private static final long SETTLED_NANOS = Duration.ofSeconds(3).toNanos();
-  private static final long TOLERANCE_MS = 1_000;
 
   private final long seed;
   private final Cluster cluster;
@@ -70,7 +68,8 @@ final class Simulation {
     runFor(time);
     nemesis.end();
     cluster.trace().add("nemesis", "has ended");
-    cluster.network().after(SETTLE, this::look);
+    Lateness lateness = new Lateness(cluster);
+    cluster.network().after(SETTLE, () -> look(lateness));
     until(END_WITHIN, "the end of all runs", this::isAllDone);
     while (events() < LEAST_EVENTS) {
       runFor(LOOK_EVERY);
@@ -179,39 +178,10 @@ final class Simulation {
     return follow && isLed();
   }
 
-  /** What happened while nobody was in the way. */
-  private void look() {
-    lookAtTimers();
-    cluster.network().after(LOOK_EVERY, this::look);
-  }
-
-  /** What is due has fired, at a leader that has had the time for it. */
-  private void lookAtTimers() {
-    for (SimulatedNode node : cluster.nodes()) {
-      SimulatedNode.Life life = node.life();
-      if (life == null
-          || !life.watch().isLeading()
-          || life.watch().term() != cluster.observer().leaderRevision()
-          || life.watch().term() != cluster.observer().term()
-          || cluster.world().nanoTime() - life.watch().leadsSinceNanos() < SETTLED_NANOS) {
-        continue;
-      }
-      long now = life.journalTime();
-      for (TaskBook.Run run : cluster.observer().book().runs()) {
-        long timeout = run.workflow.timeout().toMillis();
-        cluster
-            .judge()
-            .check(
-                Invariant.TIMERS,
-                run.hasEnded()
-                    || run.stopping != null
-                    || timeout == 0
-                    || now - run.createdAt - timeout < TOLERANCE_MS,
-                "Run %s should have timed out %d ms ago",
-                run.id,
-                now - run.createdAt - timeout);
-      }
-    }
+  /** What should have happened while nobody was in the way. */
+  private void look(Lateness lateness) {
+    lateness.look();
+    cluster.network().after(LOOK_EVERY, () -> look(lateness));
   }
 
   private void compareAll() {

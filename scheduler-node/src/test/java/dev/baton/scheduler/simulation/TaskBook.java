@@ -94,6 +94,7 @@ final class TaskBook {
     @Nullable Outcome lastOutcome;
     String lastReason = "";
     long dueAt;
+    long assignedAt;
 
     Task(TaskSpec spec) {
       this.spec = spec;
@@ -253,6 +254,7 @@ final class TaskBook {
     task.worker = worker;
     task.lastOutcome = null;
     task.dueAt = 0;
+    task.assignedAt = at;
     running.merge(life, 1, Integer::sum);
   }
 
