@@ -5,12 +5,16 @@ import dev.baton.cli.bench.Bench;
 import dev.baton.cli.bench.BenchResult;
 import dev.baton.cli.bench.Percentiles;
 import dev.baton.cli.bench.Shape;
+import dev.baton.cli.cluster.CleanEnd;
 import dev.baton.cli.cluster.ClusterFolder;
 import dev.baton.cli.cluster.Daemon.Signal;
 import dev.baton.cli.cluster.EtcdProgram;
 import dev.baton.cli.cluster.LocalCluster;
+import dev.baton.cli.program.Common;
+import dev.baton.cli.program.Context;
 import dev.baton.node.ExitCode;
 import dev.baton.node.ExitException;
+import java.time.Duration;
 import java.util.concurrent.Callable;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -35,6 +39,8 @@ import picocli.CommandLine.Option;
       "  baton bench --preload-tasks 100000 --fault TERM --rounds 5 -o json | jq .failoverMs"
     })
 final class BenchCommand implements Callable<Integer> {
+  private static final Duration CLEAN_UP = Duration.ofSeconds(60);
+
   private final Context context;
 
   @Option(
@@ -146,13 +152,13 @@ final class BenchCommand implements Callable<Integer> {
             slots,
             footprint,
             VersionCommand.version());
-    BenchResult result =
+    Bench bench =
         new Bench(
-                options,
-                folder,
-                new LocalCluster(folder, context.directory(), context.environment(), progress),
-                progress)
-            .run();
+            options,
+            folder,
+            new LocalCluster(folder, context.directory(), context.environment(), progress),
+            progress);
+    BenchResult result = CleanEnd.run(CLEAN_UP, bench::run);
     if (!common.printed(context, new JsonMapper().valueToTree(result))) {
       print(result);
     }

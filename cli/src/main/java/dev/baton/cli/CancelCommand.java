@@ -1,6 +1,8 @@
 package dev.baton.cli;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.baton.cli.program.Common;
+import dev.baton.cli.program.Context;
 import dev.baton.client.BatonClient;
 import dev.baton.node.ExitCode;
 import dev.baton.proto.v1.CancelRunRequest;

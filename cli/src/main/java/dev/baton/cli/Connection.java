@@ -1,6 +1,7 @@
 package dev.baton.cli;
 
 import dev.baton.cli.cluster.ClusterFolder;
+import dev.baton.cli.program.Context;
 import dev.baton.client.BatonClient;
 import dev.baton.client.ClientOptions;
 import dev.baton.client.Endpoint;

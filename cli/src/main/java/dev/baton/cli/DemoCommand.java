@@ -2,6 +2,8 @@ package dev.baton.cli;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import dev.baton.cli.cluster.CleanEnd;
+import dev.baton.cli.cluster.CleanEnd.Work;
 import dev.baton.cli.cluster.ClusterFolder;
 import dev.baton.cli.cluster.Daemon.Signal;
 import dev.baton.cli.cluster.EtcdProgram;
@@ -10,6 +12,9 @@ import dev.baton.cli.cluster.LocalCluster;
 import dev.baton.cli.cluster.LocalCluster.Size;
 import dev.baton.cli.demo.ExpectedReport;
 import dev.baton.cli.demo.Moment;
+import dev.baton.cli.program.Common;
+import dev.baton.cli.program.Context;
+import dev.baton.cli.program.Terminal;
 import dev.baton.client.BatonClient;
 import dev.baton.client.Endpoint;
 import dev.baton.node.ExitCode;
@@ -53,6 +58,7 @@ import picocli.CommandLine.Option;
     footer = {"  baton demo", "  baton demo --texts my/texts     one.txt to six.txt"})
 final class DemoCommand implements Callable<Integer> {
   private static final Duration GRACE = Duration.ofSeconds(10);
+  private static final Duration CLEAN_UP = Duration.ofSeconds(45);
   private static final int TOP = 20;
 
   /** Few slots, so that work waits while other work runs. */
@@ -80,7 +86,7 @@ final class DemoCommand implements Callable<Integer> {
   }
 
   @Override
-  public Integer call() throws IOException {
+  public Integer call() throws IOException, InterruptedException {
     Path examples =
         Path.of(context.environment().getOrDefault("BATON_HOME", "."), "examples").toAbsolutePath();
     Path folder =
@@ -93,21 +99,25 @@ final class DemoCommand implements Callable<Integer> {
     LocalCluster local =
         new LocalCluster(
             clusterFolder, context.directory(), context.environment(), context.terminal()::remark);
-    local.down(GRACE, true);
-    boolean good = false;
-    try {
-      List<Endpoint> endpoints =
-          local.up(new Size(3, 2, 3, SLOTS, false)).endpoints().stream()
-              .map(Endpoint::parse)
-              .toList();
-      try (BatonClient client = BatonClient.connect(endpoints)) {
-        good = show(client, clusterFolder, definition, folder, expected);
-      }
-    } finally {
-      // Of a demonstration that failed the logs are worth a look.
-      local.down(GRACE, good);
-    }
-    return (good ? ExitCode.OK : ExitCode.FAILED).number();
+    Work<Boolean, IOException> show =
+        () -> {
+          local.down(GRACE, true);
+          boolean good = false;
+          try {
+            List<Endpoint> endpoints =
+                local.up(new Size(3, 2, 3, SLOTS, false)).endpoints().stream()
+                    .map(Endpoint::parse)
+                    .toList();
+            try (BatonClient client = BatonClient.connect(endpoints)) {
+              good = show(client, clusterFolder, definition, folder, expected);
+            }
+          } finally {
+            // Of a demonstration that failed the logs are worth a look.
+            local.down(GRACE, good);
+          }
+          return good;
+        };
+    return (CleanEnd.run(CLEAN_UP, show) ? ExitCode.OK : ExitCode.FAILED).number();
   }
 
   private static List<Path> files(Path folder) {

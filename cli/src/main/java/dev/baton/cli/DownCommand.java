@@ -5,6 +5,8 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.baton.cli.cluster.ClusterFolder;
 import dev.baton.cli.cluster.Daemon;
 import dev.baton.cli.cluster.LocalCluster;
+import dev.baton.cli.program.Common;
+import dev.baton.cli.program.Context;
 import dev.baton.node.ExitCode;
 import java.time.Duration;
 import java.util.List;

@@ -1,5 +1,6 @@
 package dev.baton.cli;
 
+import dev.baton.cli.program.Context;
 import dev.baton.client.BatonClient;
 import dev.baton.client.BatonException;
 import dev.baton.client.RunWatch;

@@ -2,7 +2,10 @@ package dev.baton.cli;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.baton.cli.Table.Cell;
-import dev.baton.cli.Terminal.Style;
+import dev.baton.cli.program.Common;
+import dev.baton.cli.program.Context;
+import dev.baton.cli.program.Terminal;
+import dev.baton.cli.program.Terminal.Style;
 import dev.baton.client.BatonClient;
 import dev.baton.node.ExitCode;
 import dev.baton.proto.v1.Attempt;

@@ -1,5 +1,6 @@
 package dev.baton.cli;
 
+import dev.baton.cli.program.Context;
 import dev.baton.node.ExitCode;
 import dev.baton.node.ExitException;
 import dev.baton.workflow.Limits;

@@ -1,8 +1,6 @@
 package dev.baton.cli;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.core.util.DefaultIndenter;
-import com.fasterxml.jackson.core.util.DefaultPrettyPrinter;
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
@@ -33,17 +31,6 @@ final class Json {
 
   static ObjectNode object() {
     return MAPPER.createObjectNode();
-  }
-
-  /** One document over several lines. */
-  static String pretty(JsonNode document) {
-    try {
-      return MAPPER
-          .writer(new DefaultPrettyPrinter().withObjectIndenter(new DefaultIndenter("  ", "\n")))
-          .writeValueAsString(document);
-    } catch (JsonProcessingException e) {
-      throw new IllegalStateException(e);
-    }
   }
 
   /** One document on one line. */

@@ -2,6 +2,7 @@ package dev.baton.cli;
 
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.baton.cli.program.Terminal;
 import dev.baton.client.Endpoint;
 import dev.baton.proto.v1.WatchRunResponse;
 

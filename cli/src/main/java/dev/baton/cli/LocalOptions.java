@@ -1,6 +1,7 @@
 package dev.baton.cli;
 
 import dev.baton.cli.cluster.ClusterFolder;
+import dev.baton.cli.program.Context;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 

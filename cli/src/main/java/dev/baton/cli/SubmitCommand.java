@@ -2,6 +2,9 @@ package dev.baton.cli;
 
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.baton.cli.program.Common;
+import dev.baton.cli.program.Context;
+import dev.baton.cli.program.Terminal;
 import dev.baton.client.BatonClient;
 import dev.baton.node.ExitCode;
 import dev.baton.node.ExitException;
@@ -112,7 +115,7 @@ final class SubmitCommand implements Callable<Integer> {
       run = follower.follow(client, runId, WatchView.SILENT);
       ObjectNode json = json(response);
       json.set("run", Json.runWithoutTasks(run));
-      context.terminal().println(Json.pretty(json));
+      context.terminal().print(json);
     } else {
       context.terminal().println((response.getExisting() ? "Found run " : "Started run ") + runId);
       run = follower.follow(client, runId, new TextWatch(context.terminal()));

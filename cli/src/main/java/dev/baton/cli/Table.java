@@ -1,6 +1,7 @@
 package dev.baton.cli;
 
-import dev.baton.cli.Terminal.Style;
+import dev.baton.cli.program.Terminal;
+import dev.baton.cli.program.Terminal.Style;
 import java.util.ArrayList;
 import java.util.List;
 

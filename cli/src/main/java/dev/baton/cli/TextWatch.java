@@ -1,6 +1,7 @@
 package dev.baton.cli;
 
-import dev.baton.cli.Terminal.Style;
+import dev.baton.cli.program.Terminal;
+import dev.baton.cli.program.Terminal.Style;
 import dev.baton.client.Endpoint;
 import dev.baton.proto.v1.Attempt;
 import dev.baton.proto.v1.AttemptOutcome;

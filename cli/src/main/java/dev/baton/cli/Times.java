@@ -1,12 +1,9 @@
 package dev.baton.cli;
 
-import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
 import java.util.Locale;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** Times as people read them, and as programs do. */
@@ -14,7 +11,6 @@ final class Times {
   private static final DateTimeFormatter ISO =
       DateTimeFormatter.ofPattern("yyyy-MM-dd'T'HH:mm:ss.SSS'Z'", Locale.ROOT)
           .withZone(ZoneOffset.UTC);
-  private static final Pattern DURATION = Pattern.compile("(\\d{1,9})(ms|s|m|h|d)");
 
   private Times() {}
 
@@ -51,23 +47,6 @@ final class Times {
   /** What a program reads; null: no such moment yet. */
   static @Nullable String iso(long millis) {
     return millis == 0 ? null : ISO.format(Instant.ofEpochMilli(millis));
-  }
-
-  /** Reads {@code 500ms}, {@code 30s}, {@code 5m}, {@code 1h}, {@code 7d}. */
-  static Duration parse(String text) {
-    Matcher matcher = DURATION.matcher(text.strip());
-    if (!matcher.matches()) {
-      throw new IllegalArgumentException(
-          "Expected a duration such as 500ms, 30s, 5m, 1h or 7d, but got '" + text + "'.");
-    }
-    long number = Long.parseLong(matcher.group(1));
-    return switch (matcher.group(2)) {
-      case "ms" -> Duration.ofMillis(number);
-      case "s" -> Duration.ofSeconds(number);
-      case "m" -> Duration.ofMinutes(number);
-      case "h" -> Duration.ofHours(number);
-      default -> Duration.ofDays(number);
-    };
   }
 
   private static String two(long big, String bigUnit, long small, String smallUnit) {

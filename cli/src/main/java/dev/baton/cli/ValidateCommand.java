@@ -2,6 +2,8 @@ package dev.baton.cli;
 
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.baton.cli.program.Common;
+import dev.baton.cli.program.Context;
 import dev.baton.node.ExitCode;
 import dev.baton.workflow.Judged;
 import dev.baton.workflow.Problem;

@@ -1,6 +1,8 @@
 package dev.baton.cli;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.baton.cli.program.Common;
+import dev.baton.cli.program.Context;
 import dev.baton.node.ExitCode;
 import java.io.IOException;
 import java.io.InputStream;

@@ -1,5 +1,7 @@
 package dev.baton.cli;
 
+import dev.baton.cli.program.Common;
+import dev.baton.cli.program.Context;
 import dev.baton.client.BatonClient;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;

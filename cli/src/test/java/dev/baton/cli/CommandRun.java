@@ -1,5 +1,7 @@
 package dev.baton.cli;
 
+import dev.baton.cli.program.Context;
+import dev.baton.cli.program.Terminal;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Path;

@@ -146,7 +146,11 @@ public final class Bench {
       Faults faults = new Faults(options, folder, cluster, progress, tap, load);
       Footprint footprint =
           options.footprint() ? new Footprint(etcd, tap, () -> leader(client), executor) : null;
-      return measure(client, load, tap, faults, footprint);
+      try {
+        return measure(client, load, tap, faults, footprint);
+      } finally {
+        faults.stop();
+      }
     } finally {
       executor.shutdownNow();
     }

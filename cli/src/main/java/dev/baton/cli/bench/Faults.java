@@ -29,6 +29,7 @@ final class Faults {
   private static final Duration UNTIL_PEAK = Duration.ofSeconds(15);
 
   private static final Duration PEAK = Duration.ofSeconds(10);
+  private static final Duration STOPS_WITHIN = Duration.ofSeconds(20);
 
   private final Options options;
   private final ClusterFolder folder;
@@ -70,6 +71,23 @@ final class Faults {
   /** All rounds are done, or one of them failed. */
   boolean areDone() {
     return done.isDone();
+  }
+
+  /** No more rounds; one that is under way is cut short. */
+  void stop() {
+    Thread running = thread;
+    if (running != null) {
+      running.interrupt();
+      boolean interrupted = Thread.interrupted();
+      try {
+        boolean ignored = running.join(STOPS_WITHIN);
+      } catch (InterruptedException e) {
+        interrupted = true;
+      }
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
+    }
   }
 
   /** Throws what a round failed by. */
@@ -116,6 +134,9 @@ final class Faults {
       findPeak();
       for (int round = 1; round <= options.rounds(); round++) {
         pause(BETWEEN);
+        if (Thread.currentThread().isInterrupted()) {
+          return;
+        }
         LeaderKill kill = LeaderKill.run(folder, Objects.requireNonNull(options.fault()));
         kills.add(kill);
         progress.accept(

@@ -17,6 +17,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -105,7 +106,10 @@ public final class LocalCluster {
         record = startEtcd(record, size, started);
         return startNodes(plan(record, size), started);
       } catch (RuntimeException e) {
-        stop(started, CLEAN_UP_GRACE);
+        inSpiteOfInterrupts(() -> {
+          stop(started, CLEAN_UP_GRACE);
+          return started;
+        });
         throw e;
       }
     });
@@ -148,20 +152,34 @@ public final class LocalCluster {
     if (!Files.exists(folder.path())) {
       return List.of();
     }
-    return folder.locked(() -> {
-      List<Daemon> running =
-          folder.load().map(ClusterRecord::processes).orElse(List.of()).stream()
-              .filter(process -> process.state() != State.DEAD)
-              .toList();
-      // Workers drain while their scheduler listens; schedulers resign while etcd does.
-      for (Role role : List.of(Role.WORKER, Role.SCHEDULER, Role.ETCD)) {
-        stop(running.stream().filter(process -> process.role() == role).toList(), grace);
+    return inSpiteOfInterrupts(() -> folder.locked(() -> end(grace, purge)));
+  }
+
+  /** An interrupt must not keep it from ending what was started. */
+  private static <T> T inSpiteOfInterrupts(Supplier<T> work) {
+    boolean interrupted = Thread.interrupted();
+    try {
+      return work.get();
+    } finally {
+      if (interrupted) {
+        Thread.currentThread().interrupt();
       }
-      if (purge) {
-        folder.purge();
-      }
-      return running;
-    });
+    }
+  }
+
+  private List<Daemon> end(Duration grace, boolean purge) {
+    List<Daemon> running =
+        folder.load().map(ClusterRecord::processes).orElse(List.of()).stream()
+            .filter(process -> process.state() != State.DEAD)
+            .toList();
+    // Workers drain while their scheduler listens; schedulers resign while etcd does.
+    for (Role role : List.of(Role.WORKER, Role.SCHEDULER, Role.ETCD)) {
+      stop(running.stream().filter(process -> process.role() == role).toList(), grace);
+    }
+    if (purge) {
+      folder.purge();
+    }
+    return running;
   }
 
   private void continueStopped(ClusterRecord record) {

@@ -1,4 +1,4 @@
-package dev.baton.cli;
+package dev.baton.cli.program;
 
 import java.nio.file.Path;
 import java.util.Map;
@@ -8,17 +8,18 @@ import java.util.Map;
  *
  * @param directory where relative paths begin
  */
-record Context(Terminal terminal, Map<String, String> environment, Path directory) {
-  Context {
+public record Context(Terminal terminal, Map<String, String> environment, Path directory) {
+  public Context {
     environment = Map.copyOf(environment);
   }
 
-  static Context ofProcess() {
+  /** Of this process. */
+  public static Context ofProcess() {
     Map<String, String> environment = System.getenv();
     return new Context(Terminal.ofProcess(environment), environment, Path.of("").toAbsolutePath());
   }
 
-  Path resolve(Path path) {
+  public Path resolve(Path path) {
     return directory.resolve(path);
   }
 }

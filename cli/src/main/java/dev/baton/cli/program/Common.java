@@ -1,10 +1,10 @@
-package dev.baton.cli;
+package dev.baton.cli.program;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import picocli.CommandLine.Option;
 
 /** The options of every command. */
-final class Common {
+public final class Common {
   /** How data is printed. */
   enum Format {
     TEXT,
@@ -25,14 +25,14 @@ final class Common {
       description = "print this, and end")
   private boolean help;
 
-  boolean isJson() {
+  public boolean isJson() {
     return format == Format.JSON;
   }
 
   /** Prints a document if JSON was asked for, and tells whether it did. */
-  boolean printed(Context context, JsonNode document) {
+  public boolean printed(Context context, JsonNode document) {
     if (isJson()) {
-      context.terminal().println(Json.pretty(document));
+      context.terminal().print(document);
     }
     return isJson();
   }

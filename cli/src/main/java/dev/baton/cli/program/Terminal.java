@@ -1,5 +1,10 @@
-package dev.baton.cli;
+package dev.baton.cli.program;
 
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.util.DefaultIndenter;
+import com.fasterxml.jackson.core.util.DefaultPrettyPrinter;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.json.JsonMapper;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.io.IOException;
@@ -21,7 +26,7 @@ import java.util.concurrent.TimeUnit;
  * @param width columns of the screen
  * @param clock for "3 s ago"
  */
-record Terminal(
+public record Terminal(
     PrintWriter out,
     PrintWriter err,
     boolean interactive,
@@ -30,9 +35,10 @@ record Terminal(
     InstantSource clock,
     ZoneId zone) {
   private static final int DEFAULT_WIDTH = 100;
+  private static final JsonMapper JSON = JsonMapper.builder().build();
 
   /** How a piece of text looks. */
-  enum Style {
+  public enum Style {
     PLAIN(""),
     BOLD("1"),
     DIM("2"),
@@ -49,7 +55,7 @@ record Terminal(
   }
 
   /** The terminal of this process. */
-  static Terminal ofProcess(Map<String, String> environment) {
+  public static Terminal ofProcess(Map<String, String> environment) {
     boolean interactive = isTerminal() && !"dumb".equals(environment.get("TERM"));
     String noColour = environment.getOrDefault("NO_COLOR", "");
     return new Terminal(
@@ -62,19 +68,32 @@ record Terminal(
         ZoneId.systemDefault());
   }
 
-  String style(Style style, String text) {
+  public String style(Style style, String text) {
     return colour && style != Style.PLAIN
         ? "\033[" + style.sequence + "m" + text + "\033[0m"
         : text;
   }
 
-  void println(String line) {
+  /** A line of data. */
+  public void println(String line) {
     out.println(line);
     out.flush();
   }
 
+  /** One document, over several lines. */
+  public void print(JsonNode document) {
+    try {
+      println(
+          JSON.writer(
+                  new DefaultPrettyPrinter().withObjectIndenter(new DefaultIndenter("  ", "\n")))
+              .writeValueAsString(document));
+    } catch (JsonProcessingException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
   /** A remark that is no data: it must not end up in a pipe. */
-  void remark(String line) {
+  public void remark(String line) {
     err.println(line);
     err.flush();
   }
