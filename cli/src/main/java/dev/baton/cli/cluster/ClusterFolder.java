@@ -10,7 +10,6 @@ import java.io.UncheckedIOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -69,7 +68,8 @@ public final class ClusterFolder {
     return path.resolve("logs");
   }
 
-  Path etcd() {
+  /** Data of etcd, a folder for each member. */
+  public Path etcd() {
     return path.resolve("etcd");
   }
 
@@ -78,7 +78,7 @@ public final class ClusterFolder {
     return path.resolve(worker + ".trace");
   }
 
-  Path settings(String node) {
+  public Path settings(String node) {
     return path.resolve("settings").resolve(node + ".yaml");
   }
 
@@ -163,19 +163,11 @@ public final class ClusterFolder {
 
   /** The end of a log, for a message about its process. */
   String lastLogLines(Daemon process, int count) {
-    try {
-      List<String> lines =
-          new String(Files.readAllBytes(path.resolve(process.log())), StandardCharsets.UTF_8)
-              .lines()
-              .toList();
-      return String.join("\n", lines.subList(Math.max(0, lines.size() - count), lines.size()));
-    } catch (IOException e) {
-      return "(its log cannot be read: " + e.getMessage() + ")";
-    }
+    return Readiness.lastLines(path.resolve(process.log()), count);
   }
 
   /** Deletes the folder with all data. */
-  void purge() {
+  public void purge() {
     if (!Files.exists(path)) {
       return;
     }

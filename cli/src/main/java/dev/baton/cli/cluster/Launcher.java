@@ -5,27 +5,21 @@ import dev.baton.node.ExitCode;
 import dev.baton.node.ExitException;
 import java.io.File;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Collectors;
 
 /**
  * Starts processes that outlive this one: each in a session of its own, so that neither Ctrl-C nor
  * the end of the terminal reaches it, with its output in a log.
  */
-final class Launcher {
-  private static final String SCHEDULER = "dev.baton.scheduler.SchedulerNode";
-  private static final String WORKER = "dev.baton.worker.WorkerNode";
-
+public final class Launcher {
   private final ClusterFolder folder;
   private final Path workingDirectory;
   private final Map<String, String> environment;
 
-  Launcher(ClusterFolder folder, Path workingDirectory, Map<String, String> environment) {
+  public Launcher(ClusterFolder folder, Path workingDirectory, Map<String, String> environment) {
     this.folder = folder;
     this.workingDirectory = workingDirectory;
     this.environment = environment;
@@ -41,28 +35,18 @@ final class Launcher {
    * @param more variables on top of the environment
    */
   Daemon startNode(String name, Role role, Path settings, Map<String, String> more) {
-    String kind = role == Role.SCHEDULER ? "scheduler" : "worker";
-    List<String> command = new ArrayList<>();
-    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    Path options =
-        Path.of(environment.getOrDefault("BATON_HOME", ""))
-            .resolve("deploy/jvm/" + kind + ".options");
-    if (Files.exists(options)) {
-      command.add("@" + options.toAbsolutePath());
-    }
-    String heap = environment.getOrDefault("BATON_HEAP", "");
-    if (!heap.isEmpty()) {
-      command.add("-Xmx" + heap);
-    }
-    Arrays.stream(environment.getOrDefault("BATON_JAVA_OPTS", "").split(" ", -1))
-        .filter(option -> !option.isBlank())
-        .forEach(command::add);
-    command.add(role == Role.SCHEDULER ? SCHEDULER : WORKER);
-    command.addAll(List.of("--config", settings.toString()));
+    List<String> command = NodeCommand.of(role, settings, environment);
     return start(name, role, command, more, folder.logs().resolve(name + ".log"));
   }
 
-  Daemon start(String name, Role role, List<String> command, Map<String, String> more, Path log) {
+  /**
+   * Starts a process that may become any program.
+   *
+   * @param role tells whether it gets the classes of this program
+   * @param more variables on top of the environment
+   */
+  public Daemon start(
+      String name, Role role, List<String> command, Map<String, String> more, Path log) {
     List<String> detached = new ArrayList<>(List.of("setsid"));
     detached.addAll(command);
     ProcessBuilder builder =
@@ -75,7 +59,7 @@ final class Launcher {
     // Their settings stand in files: what the user exported for the CLI is not meant for them.
     own.keySet().removeIf(key -> key.startsWith("BATON_") || key.startsWith("ETCD_"));
     if (role != Role.ETCD) {
-      own.put("CLASSPATH", classPath());
+      own.put("CLASSPATH", NodeCommand.classPath());
     }
     own.putAll(more);
     try {
@@ -94,11 +78,5 @@ final class Launcher {
               + " are needed",
           e);
     }
-  }
-
-  private static String classPath() {
-    return Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator, -1))
-        .map(entry -> Path.of(entry).toAbsolutePath().toString())
-        .collect(Collectors.joining(File.pathSeparator));
   }
 }

@@ -29,7 +29,6 @@ public final class LocalCluster {
   private static final Duration READY_BOUND = Duration.ofSeconds(60);
   private static final Duration POLL = Duration.ofMillis(50);
   private static final Duration CLEAN_UP_GRACE = Duration.ofSeconds(3);
-  private static final int LOG_LINES = 15;
 
   /** What the keys of the cluster in etcd begin with. */
   public static final String NAMESPACE = Settings.NAMESPACE;
@@ -143,7 +142,7 @@ public final class LocalCluster {
       awaitReady(record, etcd.get(), () -> HttpProbe.isEtcdHealthy(etcd.get().apiPort()));
     } else {
       Member node = node(record, name);
-      awaitReady(record, node, () -> HttpProbe.get(node.httpPort(), "/readyz").status() == 200);
+      awaitReady(record, node, () -> HttpProbe.isReady("127.0.0.1", node.httpPort()));
     }
   }
 
@@ -297,11 +296,11 @@ public final class LocalCluster {
       record = startNode(record, node.id(), started);
     }
     for (Member node : record.schedulers()) {
-      awaitReady(record, node, () -> HttpProbe.get(node.httpPort(), "/readyz").status() == 200);
+      awaitReady(record, node, () -> HttpProbe.isReady("127.0.0.1", node.httpPort()));
     }
     progress.accept("schedulers: " + record.schedulers().size() + " ready");
     for (Member node : record.workers()) {
-      awaitReady(record, node, () -> HttpProbe.get(node.httpPort(), "/readyz").status() == 200);
+      awaitReady(record, node, () -> HttpProbe.isReady("127.0.0.1", node.httpPort()));
     }
     progress.accept("workers: " + record.workers().size() + " ready");
     return record;
@@ -349,30 +348,11 @@ public final class LocalCluster {
             .process(member.id())
             .orElseThrow(
                 () -> new IllegalStateException("Expected a process " + member.id() + "."));
-    Optional<Boolean> answer =
-        Polling.until(
-            READY_BOUND,
-            POLL,
-            () -> {
-              if (process.state() == State.DEAD) {
-                return Optional.of(false);
-              }
-              return ready.getAsBoolean() ? Optional.of(true) : Optional.empty();
-            });
-    if (!answer.orElse(false)) {
-      String what =
-          answer.isPresent()
-              ? " ended while it started"
-              : " was not ready within " + READY_BOUND.toSeconds() + " s";
-      throw new ExitException(
-          ExitCode.FAILED,
-          member.id()
-              + what
-              + "; the end of its log "
-              + folder.path().resolve(process.log())
-              + ":\n"
-              + folder.lastLogLines(process, LOG_LINES));
-    }
+    Readiness.await(
+        member.id(),
+        folder.path().resolve(process.log()),
+        () -> process.state() == State.DEAD,
+        ready);
   }
 
   /** TERM, and KILL for those that have not ended within the grace. */

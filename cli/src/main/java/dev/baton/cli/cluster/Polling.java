@@ -6,11 +6,12 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 
 /** Waits for what no event tells: another process's state. */
-final class Polling {
+public final class Polling {
   private Polling() {}
 
   /** Asks until there is an answer; empty when the bound has passed. */
-  static <T> Optional<T> until(Duration bound, Duration pause, Supplier<Optional<T>> question) {
+  public static <T> Optional<T> until(
+      Duration bound, Duration pause, Supplier<Optional<T>> question) {
     long endNanos = System.nanoTime() + bound.toNanos();
     while (true) {
       Optional<T> answer = question.get();

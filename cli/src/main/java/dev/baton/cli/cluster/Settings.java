@@ -11,9 +11,11 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Writes the files of settings that the nodes of a local cluster are started with. */
-final class Settings {
-  static final String NAMESPACE = "baton";
+/** Writes the files of settings that the nodes of a cluster are started with. */
+public final class Settings {
+  /** What the keys of the cluster in etcd begin with. */
+  public static final String NAMESPACE = "baton";
+
   private static final YAMLMapper YAML =
       YAMLMapper.builder()
           .disable(YAMLGenerator.Feature.WRITE_DOC_START_MARKER)
@@ -22,13 +24,19 @@ final class Settings {
 
   private Settings() {}
 
-  static Map<String, Object> scheduler(Member node, List<String> etcd) {
+  /**
+   * Settings of a scheduler that listens on loopback.
+   *
+   * @param etcd each {@code host:port}
+   */
+  public static Map<String, Object> scheduler(Member node, List<String> etcd) {
     Map<String, Object> settings = common(node, etcd);
     settings.put("listen", Map.of("grpcPort", node.apiPort(), "httpPort", node.httpPort()));
     return settings;
   }
 
-  static Map<String, Object> worker(Member node, List<String> etcd, @Nullable Path trace) {
+  /** Settings of a worker that listens on loopback and offers everything, commands as well. */
+  public static Map<String, Object> worker(Member node, List<String> etcd, @Nullable Path trace) {
     Map<String, Object> settings = common(node, etcd);
     settings.put("listen", Map.of("httpPort", node.httpPort()));
     settings.put("slots", node.slots());
@@ -48,7 +56,7 @@ final class Settings {
     return settings;
   }
 
-  static void write(Path file, Map<String, Object> settings) {
+  public static void write(Path file, Map<String, Object> settings) {
     try {
       YAML.writeValue(file.toFile(), settings);
     } catch (IOException e) {

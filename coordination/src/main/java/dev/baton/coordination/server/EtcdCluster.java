@@ -155,12 +155,44 @@ public final class EtcdCluster implements AutoCloseable {
 
   private static EtcdServer member(
       Path binary, Path directory, List<Integer> ports, int index, List<String> flags) {
-    String name = name(index);
-    String client = "http://127.0.0.1:" + ports.get(2 * index);
-    String peer = "http://127.0.0.1:" + ports.get(2 * index + 1);
-    String all =
+    List<Seat> seats =
         IntStream.range(0, ports.size() / 2)
-            .mapToObj(i -> name(i) + "=http://127.0.0.1:" + ports.get(2 * i + 1))
+            .mapToObj(i -> new Seat("127.0.0.1", ports.get(2 * i), ports.get(2 * i + 1)))
+            .toList();
+    String name = name(index);
+    return new EtcdServer(
+        name,
+        seats.get(index).clientPort(),
+        command(binary, directory, seats, index, flags),
+        directory.resolve(name + ".log"));
+  }
+
+  /** Where a member listens, for clients and for the other members. */
+  public record Seat(String host, int clientPort, int peerPort) {
+    private String client() {
+      return "http://" + host + ":" + clientPort;
+    }
+
+    private String peer() {
+      return "http://" + host + ":" + peerPort;
+    }
+  }
+
+  /**
+   * Program and arguments of one member, for a caller that places the members itself.
+   *
+   * @param directory of the data of all members, which have a folder each, by their names
+   * @param seats of all members; the one with index i is named {@code etcd-i}
+   * @param flags added at the end
+   */
+  public static List<String> command(
+      Path binary, Path directory, List<Seat> seats, int index, List<String> flags) {
+    String name = name(index);
+    String client = seats.get(index).client();
+    String peer = seats.get(index).peer();
+    String all =
+        IntStream.range(0, seats.size())
+            .mapToObj(i -> name(i) + "=" + seats.get(i).peer())
             .collect(Collectors.joining(","));
     List<String> command = new ArrayList<>();
     command.add(binary.toString());
@@ -171,7 +203,7 @@ public final class EtcdCluster implements AutoCloseable {
     command.addAll(List.of("--initial-cluster", all, "--initial-cluster-state", "new"));
     command.addAll(List.of("--heartbeat-interval", "100", "--election-timeout", "1000"));
     command.addAll(flags);
-    return new EtcdServer(name, ports.get(2 * index), command, directory.resolve(name + ".log"));
+    return List.copyOf(command);
   }
 
   private static String name(int index) {

@@ -57,6 +57,25 @@ class EtcdClusterTest {
   }
 
   @Test
+  void shouldListenWhereAMemberIsPlaced() {
+    List<String> command =
+        EtcdCluster.command(
+            Path.of("etcd"),
+            Path.of("data"),
+            List.of(
+                new EtcdCluster.Seat("10.1.2.11", 2379, 2380),
+                new EtcdCluster.Seat("10.1.2.12", 2379, 2380)),
+            1,
+            List.of("--quota-backend-bytes", "1"));
+    String line = String.join(" ", command);
+    assertTrue(line.startsWith("etcd --name etcd-1 --data-dir data/etcd-1 "), line);
+    assertTrue(line.contains(" --listen-client-urls http://10.1.2.12:2379 "), line);
+    assertTrue(line.contains(" --initial-advertise-peer-urls http://10.1.2.12:2380 "), line);
+    assertTrue(line.contains(" etcd-0=http://10.1.2.11:2380,etcd-1=http://10.1.2.12:2380 "), line);
+    assertTrue(line.endsWith(" --quota-backend-bytes 1"), line);
+  }
+
+  @Test
   void shouldShowTheLogOfAMemberThatDoesNotStart() {
     RuntimeException failure =
         assertThrows(
