@@ -1,6 +1,5 @@
 package dev.baton.chaos;
 
-import dev.baton.chaos.checker.Outcome;
 import dev.baton.chaos.checker.Verdict;
 import dev.baton.chaos.report.ReportFolder;
 import dev.baton.node.ExitCode;
@@ -17,7 +16,8 @@ import picocli.CommandLine.Parameters;
 @Command(
     name = "judge",
     header = "Judge the history in a report folder again, without running anything.",
-    description = "Writes verdict.json and index.html anew. Exits with 0 only if it is valid.",
+    description =
+        "Writes verdict.json and index.html anew. Exits with 0 only if it is valid, or nothing could be done.",
     footerHeading = "%nExamples:%n",
     footer = {
       "  baton chaos judge .baton/chaos/kill-leader-7-20260101-120000",
@@ -45,7 +45,7 @@ final class JudgeCommand implements Callable<Integer> {
     try {
       Verdict verdict = report.judge();
       new Summary(verdict, report.path()).print(context, common.isJson());
-      return (verdict.verdict() == Outcome.VALID ? ExitCode.OK : ExitCode.FAILED).number();
+      return (verdict.verdict().isGood() ? ExitCode.OK : ExitCode.FAILED).number();
     } catch (IOException e) {
       throw new ExitException(ExitCode.USAGE, String.valueOf(e.getMessage()), e);
     }

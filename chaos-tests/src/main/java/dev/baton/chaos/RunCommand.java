@@ -3,7 +3,6 @@ package dev.baton.chaos;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.baton.chaos.checker.Outcome;
 import dev.baton.chaos.checker.Verdict;
 import dev.baton.chaos.environment.Environment;
 import dev.baton.chaos.environment.process.ProcessEnvironment;
@@ -40,7 +39,7 @@ import picocli.CommandLine.Parameters;
     name = "run",
     header = "Run a scenario on a fresh cluster, judge it, write a report.",
     description =
-        "The cluster and the report stand in .baton/chaos/SCENARIO-SEED-TIME (BATON_DIR replaces .baton). Exits with 0 only if the verdict is valid.",
+        "The cluster and the report stand in .baton/chaos/SCENARIO-SEED-TIME (BATON_DIR replaces .baton). Exits with 0 only if the verdict is valid, or if the environment can make none of the faults (skipped).",
     sortOptions = false,
     footerHeading = "%nExamples:%n",
     footer = {
@@ -144,7 +143,7 @@ final class RunCommand implements Callable<Integer> {
   }
 
   private static boolean isGood(Summary summary) {
-    return summary.verdict().verdict() == Outcome.VALID;
+    return summary.verdict().verdict().isGood();
   }
 
   private List<Scenario> scenarios() {

@@ -40,7 +40,7 @@ record Summary(Verdict verdict, Path reportPath) {
     context.println(
         "%s: %s".formatted(verdict.scenario(), verdict.verdict().word().toUpperCase(Locale.ROOT)));
     for (CheckResult check : verdict.checks()) {
-      if (check.outcome() != Outcome.VALID) {
+      if (check.outcome() != Outcome.VALID && verdict.verdict() != Outcome.SKIPPED) {
         context.println("  %s: %s".formatted(check.name(), check.outcome().word()));
         check.evidence().stream().limit(5).forEach(each -> context.println("    " + each));
       }

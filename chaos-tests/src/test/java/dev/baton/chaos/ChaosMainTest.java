@@ -1,6 +1,7 @@
 package dev.baton.chaos;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.PrintWriter;
@@ -47,5 +48,14 @@ class ChaosMainTest {
   void shouldShowExamples() {
     assertEquals(0, run("run", "--help"));
     assertTrue(out.toString().contains("baton chaos run mixed --seed 7"), out.toString());
+  }
+
+  /** Nothing is started for it, and it is no failure. */
+  @Test
+  void shouldSkipWhatTheEnvironmentCanNotDo() {
+    assertEquals(0, run("run", "partition-etcd-leader", "-o", "json"), err.toString());
+    assertTrue(out.toString().contains("\"verdict\" : \"skipped\""), out.toString());
+    assertTrue(out.toString().contains("--env netns can cut them off"), out.toString());
+    assertFalse(err.toString().contains("starting:"), err.toString());
   }
 }

@@ -8,6 +8,7 @@ import dev.baton.chaos.checker.Verdict.SkippedFault;
 import dev.baton.chaos.history.FaultSpan;
 import dev.baton.chaos.history.History;
 import dev.baton.chaos.history.Observation.Began;
+import dev.baton.chaos.history.Observation.Healed;
 import dev.baton.chaos.history.Observation.Invoked;
 import dev.baton.chaos.history.Observation.Kind;
 import dev.baton.chaos.history.Observation.Result;
@@ -57,6 +58,9 @@ public final class Judge {
               finding.violations(),
               finding.evidence()));
     }
+    if (worst == Outcome.UNKNOWN && isWhollySkipped(history)) {
+      worst = Outcome.SKIPPED;
+    }
     List<Rerun> reruns = Reruns.of(history);
     Set<Integer> rounds = new TreeSet<>();
     history.faults().forEach(fault -> rounds.add(fault.round()));
@@ -83,6 +87,13 @@ public final class Judge {
             .map(skipped -> new SkippedFault(skipped.fault(), skipped.reason()))
             .toList(),
         history.each(Stalled.class).stream().mapToLong(Stalled::millis).sum());
+  }
+
+  /** No round began: the environment can't make the faults. */
+  private static boolean isWhollySkipped(History history) {
+    return !history.each(Skipped.class).isEmpty()
+        && history.faults().isEmpty()
+        && history.each(Healed.class).isEmpty();
   }
 
   private static long violations(Map<String, Finding> findings, String name) {

@@ -6,6 +6,8 @@ import java.util.Locale;
 /** How a check, or all of them, came out. */
 public enum Outcome {
   VALID,
+  /** Of a whole run only: the environment could make none of its faults. */
+  SKIPPED,
   /** The history does not show enough. */
   UNKNOWN,
   /** The promise was broken; there is evidence. */
@@ -15,6 +17,11 @@ public enum Outcome {
   @JsonValue
   public String word() {
     return name().toLowerCase(Locale.ROOT);
+  }
+
+  /** Whether nothing speaks against the product: what can't be done here is no failure. */
+  public boolean isGood() {
+    return this == VALID || this == SKIPPED;
   }
 
   /** The worse of two. */

@@ -4,8 +4,12 @@ package dev.baton.chaos.environment;
 public enum Ability {
   /** Kill, stop, continue and terminate single processes, and start them again. */
   SIGNALS,
-  /** Cut and slow the ways between two processes, each direction alone. */
-  NETWORK,
+  /** Cut the ways between two members, each direction alone; of etcd's not those to each other. */
+  CUTS,
+  /** Cut the ways between two members of etcd, each direction alone. */
+  ETCD_CUTS,
+  /** Delay what one member sends to another. */
+  SLOWNESS,
   /** Fill the disk under one member of etcd. */
   DISK,
   /** Add workers. */

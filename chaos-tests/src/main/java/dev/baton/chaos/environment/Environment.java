@@ -38,6 +38,12 @@ public interface Environment extends AutoCloseable {
   /** Whether a member's process is dead. */
   boolean isDown(String part);
 
+  /**
+   * Whether connections to a dead member are refused, as by a machine whose process is gone; else
+   * its address is silent, as if the machine was gone.
+   */
+  boolean refusesForTheDead();
+
   /** Whether a member of etcd leads the others, by its own word. */
   boolean isEtcdLeader(String member);
 

@@ -1,6 +1,5 @@
-package dev.baton.chaos.environment.process;
+package dev.baton.chaos.environment;
 
-import java.io.File;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
@@ -9,18 +8,17 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.TimeUnit;
 
 /** Small file systems in memory under the data of members of etcd: root may mount them. */
-final class SmallDisks implements AutoCloseable {
+public final class SmallDisks implements AutoCloseable {
   private static final String SIZE = "size=256m";
   private static final int BLOCK = 64 << 10;
 
   private final List<Path> mounted = new ArrayList<>();
 
   /** Why no disk can be made; empty: one can. */
-  static Optional<String> obstacle() {
-    if (!"root".equals(System.getProperty("user.name"))) {
+  public static Optional<String> obstacle() {
+    if (!Tool.isRoot()) {
       return Optional.of("only root may mount a small disk");
     }
     try {
@@ -39,7 +37,8 @@ final class SmallDisks implements AutoCloseable {
     }
   }
 
-  void mount(Path folder) {
+  /** Puts one under a folder, which is made if need be. */
+  public void mount(Path folder) {
     try {
       Files.createDirectories(folder);
     } catch (IOException e) {
@@ -52,7 +51,7 @@ final class SmallDisks implements AutoCloseable {
   }
 
   /** Writes until there is no room. */
-  void fill(Path folder) {
+  public void fill(Path folder) {
     byte[] block = new byte[BLOCK];
     try (OutputStream ballast = Files.newOutputStream(ballast(folder))) {
       while (true) {
@@ -63,7 +62,8 @@ final class SmallDisks implements AutoCloseable {
     }
   }
 
-  void free(Path folder) {
+  /** Takes away what fills it. */
+  public void free(Path folder) {
     try {
       Files.deleteIfExists(ballast(folder));
     } catch (IOException e) {
@@ -86,19 +86,6 @@ final class SmallDisks implements AutoCloseable {
   }
 
   private static boolean run(String... command) {
-    try {
-      Process process =
-          new ProcessBuilder(command)
-              .redirectErrorStream(true)
-              .redirectOutput(ProcessBuilder.Redirect.DISCARD)
-              .redirectInput(ProcessBuilder.Redirect.from(new File("/dev/null")))
-              .start();
-      return process.waitFor(10, TimeUnit.SECONDS) && process.exitValue() == 0;
-    } catch (IOException e) {
-      return false;
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      return false;
-    }
+    return Tool.run(List.of(command), "").succeeded();
   }
 }

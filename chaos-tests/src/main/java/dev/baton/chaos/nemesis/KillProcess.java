@@ -35,7 +35,9 @@ public final class KillProcess implements Fault {
   public void inject(Scene scene) throws InterruptedException {
     target = victim.find(scene);
     Failover failover = victim == Victim.LEADER ? Failover.FROM_INJECTION : Failover.NONE;
-    scene.injected(name(), List.of(target), failover, Bounds.PROCESS_GONE);
+    boolean refuses = scene.environment().refusesForTheDead();
+    scene.injected(
+        name(), List.of(target), failover, refuses ? Bounds.PROCESS_GONE : Bounds.STANDS_STILL);
     scene.environment().signal(target, Signal.KILL);
   }
 

@@ -56,7 +56,7 @@ public final class Partition implements Fault {
 
   @Override
   public Set<Ability> needs() {
-    return Set.of(Ability.NETWORK);
+    return Set.of(kind == Kind.SLOW ? Ability.SLOWNESS : Ability.CUTS);
   }
 
   @Override

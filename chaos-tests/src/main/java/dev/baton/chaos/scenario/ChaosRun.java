@@ -23,7 +23,9 @@ import dev.baton.coordination.Keys;
 import dev.baton.coordination.jetcd.JetcdEtcd;
 import dev.baton.node.ExitException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.EnumSet;
+import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.Random;
@@ -95,9 +97,6 @@ public final class ChaosRun {
     }
     Set<Ability> wanted = EnumSet.copyOf(options.scenario().wanted());
     wanted.retainAll(abilities);
-    progress.accept(
-        "starting: %d members of etcd, %d schedulers, %d workers with %d slots each"
-            .formatted(options.etcd(), options.schedulers(), options.workers(), options.slots()));
     history.accept(
         new Began(
             System.nanoTime(),
@@ -108,6 +107,13 @@ public final class ChaosRun {
             options.version(),
             options.runsPerSecond(),
             options.slots()));
+    if (isWhollySkipped()) {
+      history.accept(new Ended(System.nanoTime()));
+      return;
+    }
+    progress.accept(
+        "starting: %d members of etcd, %d schedulers, %d workers with %d slots each"
+            .formatted(options.etcd(), options.schedulers(), options.workers(), options.slots()));
     environment.start(
         new Layout(
             options.etcd(), options.schedulers(), options.workers(), options.slots(), wanted));
@@ -140,17 +146,40 @@ public final class ChaosRun {
     history.accept(new Ended(System.nanoTime()));
   }
 
+  /** Notes all rounds as skipped if the environment can make none: then no cluster is needed. */
+  private boolean isWhollySkipped() {
+    Random preview = new Random(options.seed());
+    List<Fault> faults = new ArrayList<>();
+    for (int round = 1; round <= options.rounds(); round++) {
+      faults.add(options.scenario().course().fault(round, preview, abilities));
+    }
+    if (!faults.stream().allMatch(fault -> obstacle(fault).isPresent())) {
+      return false;
+    }
+    for (int i = 0; i < faults.size(); i++) {
+      skip(i + 1, faults.get(i), obstacle(faults.get(i)).orElse(""));
+    }
+    return true;
+  }
+
+  private Optional<String> obstacle(Fault fault) {
+    return fault.needs().stream().flatMap(need -> environment.lacks(need).stream()).findFirst();
+  }
+
+  private void skip(int round, Fault fault, String reason) {
+    progress.accept("round " + round + ": " + fault.name() + " skipped: " + reason);
+    history.accept(new Skipped(System.nanoTime(), fault.name(), reason));
+  }
+
   private void rounds(StoreWatch store, Workload workload) throws InterruptedException {
     if (!await(WARM_BOUND, () -> workload.ended() >= WARM_RUNS)) {
       progress.accept("only " + workload.ended() + " runs ended before the first fault");
     }
     for (int round = 1; round <= options.rounds(); round++) {
       Fault fault = options.scenario().course().fault(round, random, abilities);
-      Optional<String> obstacle =
-          fault.needs().stream().flatMap(need -> environment.lacks(need).stream()).findFirst();
+      Optional<String> obstacle = obstacle(fault);
       if (obstacle.isPresent()) {
-        progress.accept("round " + round + ": " + fault.name() + " skipped: " + obstacle.get());
-        history.accept(new Skipped(System.nanoTime(), fault.name(), obstacle.get()));
+        skip(round, fault, obstacle.get());
       } else if (!round(round, fault, store, workload)) {
         progress.accept("the cluster did not recover: no more rounds");
         return;

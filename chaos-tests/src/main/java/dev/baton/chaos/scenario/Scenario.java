@@ -1,6 +1,7 @@
 package dev.baton.chaos.scenario;
 
 import dev.baton.chaos.environment.Ability;
+import dev.baton.chaos.nemesis.EtcdPartition;
 import dev.baton.chaos.nemesis.EtcdQuorumLoss;
 import dev.baton.chaos.nemesis.Fault;
 import dev.baton.chaos.nemesis.Flapping;
@@ -30,6 +31,8 @@ public record Scenario(
     String name, String description, int rounds, Set<Ability> wanted, Course course) {
 
   private static final List<Partition.Kind> PARTITIONS = List.of(Partition.Kind.values());
+  private static final List<EtcdPartition.Kind> ETCD_PARTITIONS =
+      List.of(EtcdPartition.Kind.values());
 
   /** Chooses faults. */
   public interface Course {
@@ -87,9 +90,16 @@ public record Scenario(
             "partition-leader",
             "cuts the leader off from etcd, workers, standbys, all; one way; slow with loss",
             PARTITIONS.size(),
-            EnumSet.of(Ability.SIGNALS, Ability.NETWORK),
+            EnumSet.of(Ability.SIGNALS, Ability.CUTS, Ability.SLOWNESS),
             (round, random, abilities) ->
                 new Partition(PARTITIONS.get((round - 1) % PARTITIONS.size()))),
+        new Scenario(
+            "partition-etcd-leader",
+            "cuts the leader of etcd off from its other members; one way, the other, both",
+            ETCD_PARTITIONS.size(),
+            EnumSet.of(Ability.SIGNALS, Ability.ETCD_CUTS),
+            (round, random, abilities) ->
+                new EtcdPartition(ETCD_PARTITIONS.get((round - 1) % ETCD_PARTITIONS.size()))),
         of(
             "kill-worker",
             "SIGKILL to a worker",
@@ -147,7 +157,7 @@ public record Scenario(
             "mixed",
             "one to three faults at once, drawn from all of the above",
             6,
-            EnumSet.of(Ability.SIGNALS, Ability.NETWORK),
+            EnumSet.of(Ability.SIGNALS, Ability.CUTS, Ability.SLOWNESS),
             new MixedCourse()));
   }
 

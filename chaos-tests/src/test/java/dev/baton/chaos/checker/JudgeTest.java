@@ -3,10 +3,13 @@ package dev.baton.chaos.checker;
 import static dev.baton.chaos.checker.Script.attempt;
 import static dev.baton.chaos.checker.Script.succeeded;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.baton.chaos.checker.Verdict.CheckResult;
 import dev.baton.chaos.checker.Verdict.FailoverMs;
 import dev.baton.chaos.history.Observation.RunRead;
+import dev.baton.chaos.history.Observation.Skipped;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -59,5 +62,35 @@ class JudgeTest {
             .filter(check -> check.outcome() == Outcome.INVALID)
             .map(CheckResult::name)
             .toList());
+  }
+
+  @Test
+  void shouldCallARunSkippedOfWhichNothingCouldBeDone() {
+    Verdict skipped =
+        Judge.judge(new Script().add(new Skipped(5, "partition", "not here")).end(10));
+    assertEquals(Outcome.SKIPPED, skipped.verdict(), skipped.checks().toString());
+    assertEquals(1, skipped.skipped().size());
+    assertTrue(skipped.verdict().isGood());
+
+    Verdict broken =
+        Judge.judge(
+            new Script()
+                .add(new Skipped(5, "partition", "not here"))
+                .committed(10, "r", "a")
+                .read(3000, "r", true, "NOT_FOUND")
+                .end(4000));
+    assertEquals(Outcome.INVALID, broken.verdict());
+    assertFalse(broken.verdict().isGood());
+  }
+
+  @Test
+  void shouldJudgeTheOtherRoundsWhereOneIsSkipped() {
+    Verdict verdict =
+        Judge.judge(
+            round()
+                .add(new Skipped(Script.at(2100), "partition", "not here"))
+                .read(3000, "r", true, RunRead.SUCCESS, succeeded("a", attempt(1, "w1", "SUCCESS")))
+                .end(4000));
+    assertEquals(Outcome.VALID, verdict.verdict(), verdict.checks().toString());
   }
 }

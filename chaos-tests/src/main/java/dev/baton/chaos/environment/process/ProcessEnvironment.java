@@ -5,9 +5,9 @@ import dev.baton.chaos.environment.Environment;
 import dev.baton.chaos.environment.Impairment;
 import dev.baton.chaos.environment.Layout;
 import dev.baton.chaos.environment.Part;
+import dev.baton.chaos.environment.ProcessNotes;
+import dev.baton.chaos.environment.SmallDisks;
 import dev.baton.chaos.history.Observation;
-import dev.baton.chaos.history.Observation.Change;
-import dev.baton.chaos.history.Observation.ProcessChanged;
 import dev.baton.cli.cluster.ClusterFolder;
 import dev.baton.cli.cluster.ClusterRecord;
 import dev.baton.cli.cluster.ClusterRecord.Member;
@@ -33,8 +33,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -44,17 +42,15 @@ public final class ProcessEnvironment implements Environment {
   public static final String NAME = "process";
   private static final Duration GRACE = Duration.ofSeconds(35);
   private static final Duration KILL_GRACE = Duration.ofSeconds(5);
-  private static final long POLL_NANOS = 20_000_000;
 
   private final Path folder;
   private final Map<String, String> environment;
-  private final Consumer<Observation> journal;
+  private final ProcessNotes notes;
   private final Consumer<String> progress;
   private final ClusterFolder cluster;
   private final LocalCluster local;
   private final SmallDisks disks = new SmallDisks();
   private final ProxyNetwork network;
-  private final Map<String, Change> newest = new ConcurrentHashMap<>();
   private @Nullable Layout layout;
 
   /**
@@ -74,7 +70,7 @@ public final class ProcessEnvironment implements Environment {
     Map<String, String> own = new HashMap<>(environment);
     own.put("BATON_DIR", folder.toString());
     this.environment = Map.copyOf(own);
-    this.journal = journal;
+    this.notes = new ProcessNotes(journal, progress);
     this.progress = progress;
     this.cluster = ClusterFolder.of(this.environment, workingDirectory, "cluster");
     this.network = new ProxyNetwork(new Callers(this::processes));
@@ -85,7 +81,9 @@ public final class ProcessEnvironment implements Environment {
     return new Tailor() {
       @Override
       public Map<String, Object> settings(String node, Map<String, Object> planned) {
-        return wants(Ability.NETWORK) ? network.settings(node, planned) : planned;
+        return wants(Ability.CUTS) || wants(Ability.SLOWNESS)
+            ? network.settings(node, planned)
+            : planned;
       }
     };
   }
@@ -102,7 +100,9 @@ public final class ProcessEnvironment implements Environment {
   @Override
   public Optional<String> lacks(Ability ability) {
     return switch (ability) {
-      case SIGNALS, NETWORK, SCALE -> Optional.empty();
+      case SIGNALS, CUTS, SLOWNESS, SCALE -> Optional.empty();
+      case ETCD_CUTS ->
+          Optional.of("nothing stands between members of etcd here: --env netns can cut them off");
       case DISK -> SmallDisks.obstacle();
     };
   }
@@ -119,7 +119,7 @@ public final class ProcessEnvironment implements Environment {
     ClusterRecord record =
         local.up(
             new Size(wanted.schedulers(), wanted.workers(), wanted.etcd(), wanted.slots(), true));
-    record.processes().forEach(process -> note(process.name(), Change.STARTED));
+    record.processes().forEach(process -> notes.started(process.name()));
   }
 
   private ClusterRecord record() {
@@ -142,11 +142,6 @@ public final class ProcessEnvironment implements Environment {
 
   private Path disk(String member) {
     return cluster.path().resolve("etcd").resolve(member);
-  }
-
-  private void note(String part, Change change) {
-    newest.put(part, change);
-    journal.accept(new ProcessChanged(System.nanoTime(), part, change));
   }
 
   @Override
@@ -180,40 +175,31 @@ public final class ProcessEnvironment implements Environment {
   }
 
   @Override
+  public boolean refusesForTheDead() {
+    return true;
+  }
+
+  @Override
   public boolean isEtcdLeader(String member) {
     return record().etcd().stream()
         .filter(m -> m.id().equals(member))
-        .anyMatch(m ->
-            HttpProbe.get(m.apiPort(), "/metrics").body().contains("\netcd_server_is_leader 1"));
+        .anyMatch(m -> HttpProbe.isEtcdLeader("127.0.0.1", m.apiPort()));
   }
 
   @Override
   public void signal(String part, Signal signal) {
     if (process(part).signal(signal)) {
-      note(
-          part,
-          switch (signal) {
-            case KILL -> Change.KILLED;
-            case TERM -> Change.TERMINATED;
-            case STOP -> Change.STOPPED;
-            case CONT -> Change.CONTINUED;
-          });
+      notes.signalled(part, signal);
     }
   }
 
   @Override
   public void launch(String part) {
-    noteDeath(part);
-    local.start(part);
-    note(part, Change.STARTED);
-  }
-
-  /** One that ended without a KILL from here. */
-  private void noteDeath(String part) {
-    Change change = newest.get(part);
-    if (isDown(part) && change != Change.KILLED && change != Change.GONE) {
-      note(part, Change.GONE);
+    if (isDown(part)) {
+      notes.foundDead(part);
     }
+    local.start(part);
+    notes.started(part);
   }
 
   @Override
@@ -224,23 +210,8 @@ public final class ProcessEnvironment implements Environment {
   @Override
   public void awaitDown(String part, Duration bound) {
     Daemon process = process(part);
-    if (!died(process, bound)) {
-      progress.accept(part + " had not ended after " + bound.toSeconds() + " s and is killed");
-      signal(part, Signal.KILL);
-      died(process, KILL_GRACE);
-    }
-    noteDeath(part);
-  }
-
-  private static boolean died(Daemon process, Duration bound) {
-    long end = System.nanoTime() + bound.toNanos();
-    while (process.state() != State.DEAD) {
-      if (System.nanoTime() - end >= 0 || Thread.currentThread().isInterrupted()) {
-        return false;
-      }
-      LockSupport.parkNanos(POLL_NANOS);
-    }
-    return true;
+    notes.awaitDown(
+        part, bound, () -> process.state() == State.DEAD, () -> signal(part, Signal.KILL));
   }
 
   @Override
@@ -272,7 +243,7 @@ public final class ProcessEnvironment implements Environment {
             .map(Member::id)
             .filter(id -> !before.contains(id))
             .toList();
-    added.forEach(worker -> note(worker, Change.STARTED));
+    added.forEach(notes::started);
     return added;
   }
 
