@@ -5,6 +5,9 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.baton.chaos.checker.Verdict;
 import dev.baton.chaos.environment.Environment;
+import dev.baton.chaos.environment.machines.Machines;
+import dev.baton.chaos.environment.machines.MachinesEnvironment;
+import dev.baton.chaos.environment.machines.NamespaceMachines;
 import dev.baton.chaos.environment.process.ProcessEnvironment;
 import dev.baton.chaos.history.HistoryWriter;
 import dev.baton.chaos.report.ReportFolder;
@@ -23,6 +26,7 @@ import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ThreadLocalRandom;
@@ -46,6 +50,7 @@ import picocli.CommandLine.Parameters;
       "  baton chaos run smoke",
       "  baton chaos run kill-leader --rounds 20 -o json | jq .failoverMs",
       "  baton chaos run mixed --seed 7             the same faults in the same order",
+      "  baton chaos run partition-etcd-leader --env netns",
       "  baton chaos run all"
     })
 final class RunCommand implements Callable<Integer> {
@@ -58,7 +63,8 @@ final class RunCommand implements Callable<Integer> {
 
   /** Where the cluster lives. */
   enum Kind {
-    PROCESS
+    PROCESS,
+    NETNS
   }
 
   @Parameters(paramLabel = "SCENARIO", description = "one of 'baton chaos list', or all")
@@ -93,7 +99,10 @@ final class RunCommand implements Callable<Integer> {
       names = "--env",
       paramLabel = "ENV",
       defaultValue = "process",
-      description = "process (default): plain processes of this machine")
+      description = {
+        "process (default): plain processes of this machine",
+        "netns: each in a network namespace of its own; needs root"
+      })
   private Kind kind = Kind.PROCESS;
 
   @Option(names = "--etcd", paramLabel = "N", defaultValue = "3", description = "default 3")
@@ -128,8 +137,16 @@ final class RunCommand implements Callable<Integer> {
     if (!(rate >= 1 && rate <= 1000)) {
       throw new ExitException(ExitCode.USAGE, "--rate is 1 to 1000, but got " + rate);
     }
+    List<Scenario> scenarios = scenarios();
+    // Before anything is made.
+    switch (kind) {
+      case PROCESS -> {
+        // Needs nothing.
+      }
+      case NETNS -> NamespaceMachines.require(context.environment());
+    }
     List<Summary> summaries = new ArrayList<>();
-    for (Scenario scenario : scenarios()) {
+    for (Scenario scenario : scenarios) {
       summaries.add(guarded(scenario));
       if (!common.isJson()) {
         summaries.getLast().print(context, false);
@@ -239,7 +256,16 @@ final class RunCommand implements Callable<Integer> {
       case PROCESS ->
           new ProcessEnvironment(
               folder, context.directory(), context.environment(), history, context::remark);
+      case NETNS -> onMachines(folder, new NamespaceMachines(folder, environment()), history);
     };
+  }
+
+  private Map<String, String> environment() {
+    return context.environment();
+  }
+
+  private Environment onMachines(Path folder, Machines machines, HistoryWriter history) {
+    return new MachinesEnvironment(folder, machines, environment(), history, context::remark);
   }
 
   /** An interrupt must not keep it from ending what was started. */

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.baton.chaos.environment.machines;
+
+import org.jspecify.annotations.NullMarked;
