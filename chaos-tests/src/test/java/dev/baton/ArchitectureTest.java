@@ -112,6 +112,14 @@ class ArchitectureTest {
           .allowEmptyShould(true);
 
   @ArchTest
+  static final ArchRule onlyOnePackageKnowsDocker =
+      noClasses()
+          .that(resideOutside("dev.baton.chaos.environment.machines.."))
+          .should()
+          .dependOnClassesThat()
+          .resideInAnyPackage("org.testcontainers..", "com.github.dockerjava..");
+
+  @ArchTest
   static final ArchRule whatIsStoredIsNoPartOfAnApi =
       noClasses()
           .that(not(resideInAnyPackage(JOURNAL, LOOP, DISPATCH, BENCH, CHAOS_STORE, STORED)))

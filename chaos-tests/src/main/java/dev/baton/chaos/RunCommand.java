@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.baton.chaos.checker.Verdict;
 import dev.baton.chaos.environment.Environment;
+import dev.baton.chaos.environment.machines.ContainerMachines;
 import dev.baton.chaos.environment.machines.Machines;
 import dev.baton.chaos.environment.machines.MachinesEnvironment;
 import dev.baton.chaos.environment.machines.NamespaceMachines;
@@ -64,7 +65,8 @@ final class RunCommand implements Callable<Integer> {
   /** Where the cluster lives. */
   enum Kind {
     PROCESS,
-    NETNS
+    NETNS,
+    DOCKER
   }
 
   @Parameters(paramLabel = "SCENARIO", description = "one of 'baton chaos list', or all")
@@ -101,7 +103,8 @@ final class RunCommand implements Callable<Integer> {
       defaultValue = "process",
       description = {
         "process (default): plain processes of this machine",
-        "netns: each in a network namespace of its own; needs root"
+        "netns: each in a network namespace of its own; needs root",
+        "docker: each in a container; needs an engine on this machine"
       })
   private Kind kind = Kind.PROCESS;
 
@@ -144,6 +147,7 @@ final class RunCommand implements Callable<Integer> {
         // Needs nothing.
       }
       case NETNS -> NamespaceMachines.require(context.environment());
+      case DOCKER -> ContainerMachines.require();
     }
     List<Summary> summaries = new ArrayList<>();
     for (Scenario scenario : scenarios) {
@@ -257,6 +261,9 @@ final class RunCommand implements Callable<Integer> {
           new ProcessEnvironment(
               folder, context.directory(), context.environment(), history, context::remark);
       case NETNS -> onMachines(folder, new NamespaceMachines(folder, environment()), history);
+      case DOCKER ->
+          onMachines(
+              folder, new ContainerMachines(folder, environment(), context::remark), history);
     };
   }
 

@@ -36,6 +36,11 @@ public final class Logs {
     setUp(context, settings, fields);
   }
 
+  /** Turns off a library's loggers: of what fails there its caller tells. */
+  public static void silence(String logger) {
+    ((LoggerContext) LoggerFactory.getILoggerFactory()).getLogger(logger).setLevel(Level.OFF);
+  }
+
   static void setUp(LoggerContext context, LogSettings settings, Map<String, String> fields) {
     ConsoleAppender<ILoggingEvent> stderr = new ConsoleAppender<>();
     LogLines lines = new LogLines(settings.format(), fields);
