@@ -94,11 +94,13 @@ final class NodeStream {
     }
   }
 
+  /** The node is silent: its connection is given up as well, since TCP may wait long in it. */
   void close(String reason) {
     Call open = call;
     if (open != null) {
       ended(open, Status.CANCELLED.withDescription(reason));
       open.cancel(reason);
+      channel.enterIdle();
     }
   }
 
