@@ -47,6 +47,7 @@ watcher=$!
 while wait "$main"; code=$?; kill -0 "$main"; do :; done
 while [ "$asked" ] && [ "$(each echo)" ]; do sleep 0.1; done
 kill -s KILL "$watcher"
+wait "$watcher" # or it is left to whoever is process 1, which in a container may be the worker
 slay
 printf %s "$marker" >&4
 printf %s "$marker" >&5
