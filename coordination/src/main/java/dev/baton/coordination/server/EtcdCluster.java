@@ -202,6 +202,8 @@ public final class EtcdCluster implements AutoCloseable {
     command.addAll(List.of("--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer));
     command.addAll(List.of("--initial-cluster", all, "--initial-cluster-state", "new"));
     command.addAll(List.of("--heartbeat-interval", "100", "--election-timeout", "1000"));
+    // A member that comes back asks before it forces an election.
+    command.add("--pre-vote");
     command.addAll(flags);
     return List.copyOf(command);
   }
