@@ -3,6 +3,7 @@ package dev.baton.coordination.simulation;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.OptionalInt;
 
 /**
  * How unkind a simulated etcd is; until told otherwise it is kind.
@@ -127,8 +128,8 @@ public final class Faults {
     etcd.members().rejoin(member);
   }
 
-  /** The member that a client of this owner asks next. */
-  public int memberOf(String owner) {
+  /** The member that all clients of this owner ask next; empty: they ask several. */
+  public OptionalInt memberOf(String owner) {
     return etcd.memberOf(owner);
   }
 

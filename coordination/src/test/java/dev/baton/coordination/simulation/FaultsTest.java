@@ -116,7 +116,7 @@ class FaultsTest {
   @Test
   void shouldAnswerAsOfThePastWhereAMemberIsCutOffFromTheOthers() {
     long before = scene.await(scene.put("1")).revision();
-    int member = faults.memberOf("a");
+    int member = faults.memberOf("a").getAsInt();
     Etcd other = cluster.client("b");
     Txn question = new Txn(List.of(new Compare.ModRevision(KEY, before)), List.of(), List.of());
     faults.isolate(member);
@@ -133,7 +133,7 @@ class FaultsTest {
 
   @Test
   void shouldReadAndWriteNothingWhereAMemberIsCutOffFromTheOthers() {
-    faults.isolate(faults.memberOf("a"));
+    faults.isolate(faults.memberOf("a").getAsInt());
     Kind kind = scene.failure(scene.put("1"));
     assertTrue(EnumSet.of(Kind.UNKNOWN_OUTCOME, Kind.UNAVAILABLE).contains(kind), kind.name());
     assertTrue(cluster.peek(KEY).isEmpty());
@@ -143,7 +143,7 @@ class FaultsTest {
   void shouldTellAWatchNothingNewWhereAMemberIsCutOffFromTheOthers() {
     Told told = scene.watch(0);
     world.runFor(SOON);
-    faults.isolate(faults.memberOf("a"));
+    faults.isolate(faults.memberOf("a").getAsInt());
     Etcd other = cluster.client("b");
     assertTrue(world.runUntil(LONG, () -> scene.answers(other)));
     world.runFor(Duration.ofSeconds(5));

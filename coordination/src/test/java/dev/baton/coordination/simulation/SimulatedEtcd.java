@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.function.Consumer;
 
 /**
@@ -102,12 +103,14 @@ public final class SimulatedEtcd {
     return members.isLed() ? Optional.of(members.leader()) : Optional.empty();
   }
 
-  int memberOf(String owner) {
-    return clients.stream()
-        .filter(client -> client.owner().equals(owner))
-        .mapToInt(SimulatedClient::member)
-        .findFirst()
-        .orElse(0);
+  OptionalInt memberOf(String owner) {
+    int[] members =
+        clients.stream()
+            .filter(client -> client.owner().equals(owner))
+            .mapToInt(SimulatedClient::member)
+            .distinct()
+            .toArray();
+    return members.length == 1 ? OptionalInt.of(members[0]) : OptionalInt.empty();
   }
 
   TxnReply txn(Txn txn, int member) {

@@ -16,6 +16,7 @@ import dev.baton.scheduler.model.SpecHash;
 import dev.baton.scheduler.simulation.Coverage.Sight;
 import dev.baton.workflow.Workflow;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -47,6 +48,10 @@ final class JournalObserver {
   private long generation;
   private long leaderRevision;
   private long leaderSinceMillis;
+
+  /** Of each entry. */
+  private final Map<Long, Long> terms = new HashMap<>();
+
   private long openedAfterMillis;
   private long headBeforeMillis;
   private long lastHeadMillis;
@@ -91,6 +96,11 @@ final class JournalObserver {
   /** The last entry. */
   long seq() {
     return replica == null ? 0 : replica.seq();
+  }
+
+  /** The term of an entry; 0: there is none. */
+  long termOf(long seq) {
+    return terms.getOrDefault(seq, 0L);
   }
 
   /** Its term. */
@@ -296,6 +306,7 @@ final class JournalObserver {
   }
 
   private void fold(Entry entry) {
+    terms.put(entry.seq(), entry.term());
     Replica folded = replica();
     for (Entry.Stamped stamped : entry.events()) {
       book.apply(stamped.event(), entry.seq(), stamped.at());

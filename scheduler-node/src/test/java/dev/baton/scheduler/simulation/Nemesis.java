@@ -243,10 +243,12 @@ final class Nemesis {
     etcd.answerStale(0.5, between(300, 8_000));
     Duration pause =
         between(200, random.nextBoolean() ? 5_000 : (int) Plan.LONGEST_PAUSE.toMillis());
-    if (random.nextBoolean()) {
-      isolate(etcd.memberOf(node.id()), (int) pause.toMillis(), (int) pause.toMillis() + 3_000);
+    boolean untilDeposed = random.nextBoolean();
+    if (untilDeposed || random.nextBoolean()) {
+      int least = (int) pause.toMillis();
+      etcd.memberOf(node.id()).ifPresent(member -> isolate(member, least, least + 3_000));
     }
-    if (random.nextBoolean()) {
+    if (untilDeposed) {
       long before = cluster.observer().term();
       awaited.add(new Awaited(term -> term > before, () -> after(0, 20, () -> wake(node))));
     }

@@ -283,7 +283,8 @@ final class Users {
   // Reads.
 
   /** What a read finds. */
-  private record Found(@Nullable RunStatus status, boolean retained, long seq, Role role) {}
+  private record Found(
+      @Nullable RunStatus status, boolean retained, long seq, long term, Role role) {}
 
   private void read() {
     read(anyNode());
@@ -345,6 +346,7 @@ final class Users {
         run == null ? null : run.status(),
         view.state().retained().find(id) != null,
         view.seq(),
+        view.state().term(),
         view.role());
   }
 
@@ -359,6 +361,14 @@ final class Users {
         node,
         found.seq(),
         cluster.observer().seq());
+    judge.check(
+        Invariant.ACKNOWLEDGED,
+        found.seq() == 0 || cluster.observer().termOf(found.seq()) == found.term(),
+        "%s answers a read at entry %d of term %d, but that entry is of term %d",
+        node,
+        found.seq(),
+        found.term(),
+        cluster.observer().termOf(found.seq()));
     judge.check(
         Invariant.ACKNOWLEDGED,
         found.role() != Role.LEADING || found.seq() >= asked.there(),
