@@ -42,6 +42,7 @@ class ArchitectureTest {
   private static final String CLI = "dev.baton.cli..";
 
   private static final String CLUSTER = "dev.baton.cli.cluster..";
+  private static final String PROGRAM = "dev.baton.cli.program..";
   private static final String CHAOS = "dev.baton.chaos..";
 
   /** Counts results where they are durable. */
@@ -75,7 +76,7 @@ class ArchitectureTest {
 
   /** A black box: of the CLI only what users' programs and the local cluster are made of. */
   @ArchTest
-  static final ArchRule chaos = imports(CHAOS, PROTO, COORDINATION, NODE, CLIENT, CLUSTER);
+  static final ArchRule chaos = imports(CHAOS, PROTO, COORDINATION, NODE, CLIENT, CLUSTER, PROGRAM);
 
   // Packages of the scheduler node.
 

@@ -2,6 +2,8 @@ package dev.baton.chaos;
 
 import dev.baton.chaos.checker.Verdict;
 import dev.baton.chaos.report.ReportFolder;
+import dev.baton.cli.program.Common;
+import dev.baton.cli.program.Context;
 import dev.baton.node.ExitCode;
 import dev.baton.node.ExitException;
 import java.io.IOException;
@@ -37,7 +39,7 @@ final class JudgeCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    ReportFolder report = new ReportFolder(context.directory().resolve(folder));
+    ReportFolder report = new ReportFolder(context.resolve(folder));
     if (!Files.isRegularFile(report.history())) {
       throw new ExitException(
           ExitCode.USAGE, "there is no history in " + folder + ": expected " + report.history());

@@ -4,6 +4,8 @@ import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.baton.chaos.scenario.Scenario;
+import dev.baton.cli.program.Common;
+import dev.baton.cli.program.Context;
 import dev.baton.node.ExitCode;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -34,10 +36,12 @@ final class ListCommand implements Callable<Integer> {
         one.put("description", scenario.description());
         one.put("rounds", scenario.rounds());
       }
-      context.println(all.toPrettyString());
+      context.terminal().print(all);
     } else {
       for (Scenario scenario : Scenario.all()) {
-        context.println(String.format("%-28s %s", scenario.name(), scenario.description()));
+        context
+            .terminal()
+            .println(String.format("%-28s %s", scenario.name(), scenario.description()));
       }
     }
     return ExitCode.OK.number();

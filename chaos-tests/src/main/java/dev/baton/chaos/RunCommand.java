@@ -14,6 +14,9 @@ import dev.baton.chaos.history.HistoryWriter;
 import dev.baton.chaos.report.ReportFolder;
 import dev.baton.chaos.scenario.ChaosRun;
 import dev.baton.chaos.scenario.Scenario;
+import dev.baton.cli.cluster.CleanEnd;
+import dev.baton.cli.program.Common;
+import dev.baton.cli.program.Context;
 import dev.baton.node.ExitCode;
 import dev.baton.node.ExitException;
 import java.io.IOException;
@@ -29,9 +32,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -51,6 +52,7 @@ import picocli.CommandLine.Parameters;
       "  baton chaos run smoke",
       "  baton chaos run kill-leader --rounds 20 -o json | jq .failoverMs",
       "  baton chaos run mixed --seed 7             the same faults in the same order",
+      "  baton chaos run mixed --duration 30m       a soak",
       "  baton chaos run partition-etcd-leader --env netns",
       "  baton chaos run all"
     })
@@ -87,8 +89,14 @@ final class RunCommand implements Callable<Integer> {
   @Option(
       names = "--duration",
       paramLabel = "D",
-      description = "how long a fault lasts, such as 10s (default: its own)")
+      description = "rounds for so long, such as 30m, instead of a number of them")
   private @Nullable Duration duration;
+
+  @Option(
+      names = "--fault-duration",
+      paramLabel = "D",
+      description = "how long a fault lasts, such as 10s (default: its own)")
+  private @Nullable Duration faultDuration;
 
   @Option(
       names = "--rate",
@@ -151,13 +159,13 @@ final class RunCommand implements Callable<Integer> {
     }
     List<Summary> summaries = new ArrayList<>();
     for (Scenario scenario : scenarios) {
-      summaries.add(guarded(scenario));
+      summaries.add(CleanEnd.run(CLEAN_UP, () -> run(scenario)));
       if (!common.isJson()) {
         summaries.getLast().print(context, false);
       }
     }
     if (common.isJson()) {
-      context.println(json(summaries).toPrettyString());
+      context.terminal().print(json(summaries));
     }
     boolean valid = summaries.stream().allMatch(RunCommand::isGood);
     return (valid ? ExitCode.OK : ExitCode.FAILED).number();
@@ -191,48 +199,19 @@ final class RunCommand implements Callable<Integer> {
     }
   }
 
-  /** Ctrl-C ends what was started before the program ends. */
-  private Summary guarded(Scenario scenario) throws InterruptedException {
-    Thread caller = Thread.currentThread();
-    CountDownLatch clean = new CountDownLatch(1);
-    Thread guard =
-        new Thread(
-            () -> {
-              caller.interrupt();
-              try {
-                boolean ignored = clean.await(CLEAN_UP.toSeconds(), TimeUnit.SECONDS);
-              } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-              }
-            },
-            "chaos-guard");
-    Runtime.getRuntime().addShutdownHook(guard);
-    try {
-      return run(scenario);
-    } finally {
-      clean.countDown();
-      unhook(guard);
-    }
-  }
-
-  private static void unhook(Thread guard) {
-    try {
-      Runtime.getRuntime().removeShutdownHook(guard);
-    } catch (IllegalStateException e) {
-      // The program is ending: it is the guard that brought us here.
-    }
-  }
-
   private Summary run(Scenario scenario) throws InterruptedException {
     long drawn = seed == null ? ThreadLocalRandom.current().nextLong(1_000_000) : seed;
     ReportFolder report = new ReportFolder(folder(scenario, drawn));
-    context.remark("%s, seed %d, report in %s".formatted(scenario.name(), drawn, report.path()));
+    context
+        .terminal()
+        .remark("%s, seed %d, report in %s".formatted(scenario.name(), drawn, report.path()));
     ChaosRun.Options options =
         new ChaosRun.Options(
             scenario,
             rounds == null ? scenario.rounds() : rounds,
-            drawn,
             duration,
+            drawn,
+            faultDuration,
             rate,
             etcd,
             schedulers,
@@ -242,7 +221,7 @@ final class RunCommand implements Callable<Integer> {
     try (HistoryWriter history = new HistoryWriter(report.history())) {
       Environment environment = environment(report.path(), history);
       try {
-        new ChaosRun(options, environment, history, context::remark).run();
+        new ChaosRun(options, environment, history, context.terminal()::remark).run();
       } finally {
         close(environment);
       }
@@ -259,11 +238,17 @@ final class RunCommand implements Callable<Integer> {
     return switch (kind) {
       case PROCESS ->
           new ProcessEnvironment(
-              folder, context.directory(), context.environment(), history, context::remark);
+              folder,
+              context.directory(),
+              context.environment(),
+              history,
+              context.terminal()::remark);
       case NETNS -> onMachines(folder, new NamespaceMachines(folder, environment()), history);
       case DOCKER ->
           onMachines(
-              folder, new ContainerMachines(folder, environment(), context::remark), history);
+              folder,
+              new ContainerMachines(folder, environment(), context.terminal()::remark),
+              history);
     };
   }
 
@@ -272,7 +257,8 @@ final class RunCommand implements Callable<Integer> {
   }
 
   private Environment onMachines(Path folder, Machines machines, HistoryWriter history) {
-    return new MachinesEnvironment(folder, machines, environment(), history, context::remark);
+    return new MachinesEnvironment(
+        folder, machines, environment(), history, context.terminal()::remark);
   }
 
   /** An interrupt must not keep it from ending what was started. */

@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.baton.chaos.checker.Outcome;
 import dev.baton.chaos.checker.Verdict;
 import dev.baton.chaos.checker.Verdict.CheckResult;
+import dev.baton.cli.program.Context;
 import java.nio.file.Path;
 import java.util.Locale;
 
@@ -34,42 +35,53 @@ record Summary(Verdict verdict, Path reportPath) {
 
   void print(Context context, boolean asJson) {
     if (asJson) {
-      context.println(json().toPrettyString());
+      context.terminal().print(json());
       return;
     }
-    context.println(
-        "%s: %s".formatted(verdict.scenario(), verdict.verdict().word().toUpperCase(Locale.ROOT)));
+    context
+        .terminal()
+        .println(
+            "%s: %s"
+                .formatted(verdict.scenario(), verdict.verdict().word().toUpperCase(Locale.ROOT)));
     for (CheckResult check : verdict.checks()) {
       if (check.outcome() != Outcome.VALID && verdict.verdict() != Outcome.SKIPPED) {
-        context.println("  %s: %s".formatted(check.name(), check.outcome().word()));
-        check.evidence().stream().limit(5).forEach(each -> context.println("    " + each));
+        context.terminal().println("  %s: %s".formatted(check.name(), check.outcome().word()));
+        check.evidence().stream()
+            .limit(5)
+            .forEach(each -> context.terminal().println("    " + each));
       }
     }
     verdict
         .skipped()
-        .forEach(
-            skip -> context.println("  skipped %s: %s".formatted(skip.fault(), skip.reason())));
-    context.println(
-        "  %d rounds, %d runs submitted, %d ended, %d lost, %d accepted twice, %d unfenced writes"
-            .formatted(
-                verdict.rounds(),
-                verdict.runsSubmitted(),
-                verdict.runsEnded(),
-                verdict.lost(),
-                verdict.duplicateCompletions(),
-                verdict.unfencedWrites()));
-    context.println(
-        "  run again: %d finished tasks, %d running tasks; all second executions: %s"
-            .formatted(
-                verdict.rerunsOfFinishedTasks(),
-                verdict.rerunsOfRunningTasks(),
-                verdict.secondExecutions()));
+        .forEach(skip ->
+            context.terminal().println("  skipped %s: %s".formatted(skip.fault(), skip.reason())));
+    context
+        .terminal()
+        .println(
+            "  %d rounds, %d runs submitted, %d ended, %d lost, %d accepted twice, %d unfenced writes"
+                .formatted(
+                    verdict.rounds(),
+                    verdict.runsSubmitted(),
+                    verdict.runsEnded(),
+                    verdict.lost(),
+                    verdict.duplicateCompletions(),
+                    verdict.unfencedWrites()));
+    context
+        .terminal()
+        .println(
+            "  run again: %d finished tasks, %d running tasks; all second executions: %s"
+                .formatted(
+                    verdict.rerunsOfFinishedTasks(),
+                    verdict.rerunsOfRunningTasks(),
+                    verdict.secondExecutions()));
     Verdict.FailoverMs times = verdict.failoverMs();
     if (times.count() > 0) {
-      context.println(
-          "  fail-over: p50 %d ms, p99 %d ms, longest %d ms, of %d"
-              .formatted(times.p50(), times.p99(), times.max(), times.count()));
+      context
+          .terminal()
+          .println(
+              "  fail-over: p50 %d ms, p99 %d ms, longest %d ms, of %d"
+                  .formatted(times.p50(), times.p99(), times.max(), times.count()));
     }
-    context.println("  report: " + reportPath.resolve("index.html"));
+    context.terminal().println("  report: " + reportPath.resolve("index.html"));
   }
 }

@@ -4,9 +4,13 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.baton.cli.program.Context;
+import dev.baton.cli.program.Terminal;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Path;
+import java.time.InstantSource;
+import java.time.ZoneOffset;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -17,7 +21,16 @@ class ChaosMainTest {
   private final StringWriter err = new StringWriter();
 
   private int run(String... args) {
-    Context context = new Context(new PrintWriter(out), new PrintWriter(err), Map.of(), folder);
+    Terminal terminal =
+        new Terminal(
+            new PrintWriter(out),
+            new PrintWriter(err),
+            false,
+            false,
+            100,
+            InstantSource.system(),
+            ZoneOffset.UTC);
+    Context context = new Context(terminal, Map.of(), folder);
     return ChaosMain.run(context, args);
   }
 
@@ -36,7 +49,7 @@ class ChaosMainTest {
     assertEquals(2, run("run", "smoke", "--rounds", "0"));
     assertTrue(err.toString().contains("--rounds is 1 to 10000, but got 0"), err.toString());
     assertEquals(2, run("run", "smoke", "--duration", "ten"));
-    assertTrue(err.toString().contains("such as 500ms, 30s or 5m"), err.toString());
+    assertTrue(err.toString().contains("such as 500ms, 30s, 5m, 1h or 7d"), err.toString());
     assertEquals(2, run("run", "smoke", "--env", "moon"));
     assertEquals(2, run("judge", "nowhere"));
     assertTrue(err.toString().contains("there is no history in nowhere"), err.toString());

@@ -9,11 +9,15 @@ import dev.baton.chaos.history.History;
 import dev.baton.chaos.history.HistoryReader;
 import dev.baton.chaos.history.Observation.Change;
 import dev.baton.chaos.history.Observation.ProcessChanged;
+import dev.baton.cli.program.Context;
+import dev.baton.cli.program.Terminal;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.InstantSource;
+import java.time.ZoneOffset;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -32,7 +36,16 @@ class SmokeIT {
     environment.put("BATON_HOME", Path.of("..").toRealPath().toString());
     StringWriter out = new StringWriter();
     StringWriter err = new StringWriter();
-    Context context = new Context(new PrintWriter(out), new PrintWriter(err), environment, FOLDER);
+    Terminal terminal =
+        new Terminal(
+            new PrintWriter(out),
+            new PrintWriter(err),
+            false,
+            false,
+            100,
+            InstantSource.system(),
+            ZoneOffset.UTC);
+    Context context = new Context(terminal, environment, FOLDER);
 
     int code = ChaosMain.run(context, "run", "smoke", "-o", "json");
 

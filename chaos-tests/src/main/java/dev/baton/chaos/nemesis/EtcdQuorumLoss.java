@@ -38,6 +38,11 @@ public final class EtcdQuorumLoss implements Fault {
   }
 
   @Override
+  public boolean stopsEtcd() {
+    return true;
+  }
+
+  @Override
   public void inject(Scene scene) {
     List<String> members = scene.shuffled(scene.members(Role.ETCD));
     targets = members.subList(0, members.size() / 2 + 1);

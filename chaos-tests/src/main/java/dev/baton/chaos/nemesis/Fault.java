@@ -19,6 +19,11 @@ public interface Fault {
     return Duration.ofSeconds(5);
   }
 
+  /** Whether nobody can lead while it lasts. */
+  default boolean stopsEtcd() {
+    return false;
+  }
+
   void inject(Scene scene) throws InterruptedException;
 
   /** Ends it and starts again what it ended; need not wait for it to be ready. */

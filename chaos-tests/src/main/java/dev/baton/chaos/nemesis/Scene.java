@@ -29,12 +29,12 @@ public final class Scene {
   private final Consumer<Observation> journal;
   private final Consumer<String> progress;
   private final int round;
-  private final boolean combined;
+  private final Fault whole;
 
   /**
    * A round begins.
    *
-   * @param combined whether several faults come together
+   * @param whole the fault of the round, with all its parts
    */
   public Scene(
       Environment environment,
@@ -43,14 +43,14 @@ public final class Scene {
       Consumer<Observation> journal,
       Consumer<String> progress,
       int round,
-      boolean combined) {
+      Fault whole) {
     this.environment = environment;
     this.leader = leader;
     this.random = random;
     this.journal = journal;
     this.progress = progress;
     this.round = round;
-    this.combined = combined;
+    this.whole = whole;
   }
 
   Environment environment() {
@@ -91,10 +91,8 @@ public final class Scene {
 
   /** Notes a fault in the history, right before it happens, and tells the user. */
   void injected(String fault, List<String> targets, Failover failover, Duration bound) {
-    Duration allowed =
-        combined && failover != Failover.NONE && bound.compareTo(COMBINED_BOUND) < 0
-            ? COMBINED_BOUND
-            : bound;
+    boolean afterHealing = failover == Failover.FROM_INJECTION && whole.stopsEtcd();
+    Failover counted = afterHealing ? Failover.FROM_HEALING : failover;
     String on = targets.isEmpty() ? "" : " -> " + String.join(", ", targets);
     progress.accept("round " + round + ": " + fault + on);
     journal.accept(
@@ -104,8 +102,14 @@ public final class Scene {
             fault,
             targets,
             leader().term(),
-            failover,
-            failover == Failover.NONE ? 0 : allowed.toMillis()));
+            counted,
+            counted == Failover.NONE ? 0 : allowed(bound).toMillis()));
+  }
+
+  private Duration allowed(Duration bound) {
+    return whole instanceof Together && bound.compareTo(COMBINED_BOUND) < 0
+        ? COMBINED_BOUND
+        : bound;
   }
 
   /** A fault that no leader's change follows from. */

@@ -33,6 +33,11 @@ public final class Together implements Fault {
   }
 
   @Override
+  public boolean stopsEtcd() {
+    return faults.stream().anyMatch(Fault::stopsEtcd);
+  }
+
+  @Override
   public void inject(Scene scene) throws InterruptedException {
     for (Fault fault : faults) {
       fault.inject(scene);

@@ -12,7 +12,6 @@ import dev.baton.chaos.history.Observation.Skipped;
 import dev.baton.chaos.nemesis.Fault;
 import dev.baton.chaos.nemesis.NobodyThereException;
 import dev.baton.chaos.nemesis.Scene;
-import dev.baton.chaos.nemesis.Together;
 import dev.baton.chaos.store.StoreWatch;
 import dev.baton.chaos.store.StoreWatch.Leader;
 import dev.baton.chaos.workload.Traces;
@@ -64,14 +63,16 @@ public final class ChaosRun {
   /**
    * What to do.
    *
-   * @param duration of each fault; null: its own
+   * @param duration rounds begin for so long, however many; null: as many as {@code rounds} says
+   * @param faultDuration of each fault; null: its own
    * @param runsPerSecond well under what the machine bears
    */
   public record Options(
       Scenario scenario,
       int rounds,
-      long seed,
       @Nullable Duration duration,
+      long seed,
+      @Nullable Duration faultDuration,
       double runsPerSecond,
       int etcd,
       int schedulers,
@@ -175,7 +176,8 @@ public final class ChaosRun {
     if (!await(WARM_BOUND, () -> workload.ended() >= WARM_RUNS)) {
       progress.accept("only " + workload.ended() + " runs ended before the first fault");
     }
-    for (int round = 1; round <= options.rounds(); round++) {
+    long began = System.nanoTime();
+    for (int round = 1; isWanted(round, System.nanoTime() - began); round++) {
       Fault fault = options.scenario().course().fault(round, random, abilities);
       Optional<String> obstacle = obstacle(fault);
       if (obstacle.isPresent()) {
@@ -187,21 +189,18 @@ public final class ChaosRun {
     }
   }
 
+  private boolean isWanted(int round, long passedNanos) {
+    Duration duration = options.duration();
+    return duration == null ? round <= options.rounds() : passedNanos < duration.toNanos();
+  }
+
   /** Tells whether the cluster recovered. */
   private boolean round(int round, Fault fault, StoreWatch store, Workload workload)
       throws InterruptedException {
-    Scene scene =
-        new Scene(
-            environment,
-            store::leader,
-            random,
-            history,
-            progress,
-            round,
-            fault instanceof Together);
+    Scene scene = new Scene(environment, store::leader, random, history, progress, round, fault);
     try {
       fault.inject(scene);
-      Duration duration = options.duration();
+      Duration duration = options.faultDuration();
       pause(duration == null ? fault.duration() : duration);
     } catch (NobodyThereException e) {
       progress.accept("round %d: %s".formatted(round, e.getMessage()));

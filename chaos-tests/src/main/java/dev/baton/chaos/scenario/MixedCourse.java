@@ -1,13 +1,13 @@
 package dev.baton.chaos.scenario;
 
 import dev.baton.chaos.environment.Ability;
+import dev.baton.chaos.nemesis.EtcdPartition;
 import dev.baton.chaos.nemesis.EtcdQuorumLoss;
 import dev.baton.chaos.nemesis.Fault;
 import dev.baton.chaos.nemesis.KillLeaderAndEtcdLeader;
-import dev.baton.chaos.nemesis.KillProcess;
 import dev.baton.chaos.nemesis.Partition;
-import dev.baton.chaos.nemesis.StopProcess;
-import dev.baton.chaos.nemesis.TerminateProcess;
+import dev.baton.chaos.nemesis.ProcessFault;
+import dev.baton.chaos.nemesis.ProcessFault.Kind;
 import dev.baton.chaos.nemesis.Together;
 import dev.baton.chaos.nemesis.Victim;
 import java.util.ArrayList;
@@ -23,11 +23,13 @@ final class MixedCourse implements Scenario.Course {
   @Override
   public Fault fault(int round, RandomGenerator random, Set<Ability> abilities) {
     List<Fault> faults = new ArrayList<>();
-    faults.add(any(able(schedulerFaults(random), abilities), random));
+    Fault first = any(able(schedulerFaults(random), abilities), random);
+    faults.add(first);
     if (random.nextInt(3) > 0) {
       faults.add(any(able(workerFaults(), abilities), random));
     }
-    if (random.nextInt(3) == 0) {
+    // With another member of etcd down beside its leader nobody could lead.
+    if (random.nextInt(3) == 0 && !(first instanceof KillLeaderAndEtcdLeader)) {
       faults.add(any(able(etcdFaults(), abilities), random));
     }
     return faults.size() == 1 ? faults.getFirst() : new Together(faults);
@@ -36,10 +38,10 @@ final class MixedCourse implements Scenario.Course {
   private static List<Fault> schedulerFaults(RandomGenerator random) {
     List<Partition.Kind> kinds = List.of(Partition.Kind.values());
     return List.of(
-        new KillProcess(Victim.LEADER),
-        new StopProcess(Victim.LEADER),
-        new TerminateProcess(Victim.LEADER),
-        new KillProcess(Victim.STANDBY),
+        new ProcessFault(Kind.KILL, Victim.LEADER),
+        new ProcessFault(Kind.STOP, Victim.LEADER),
+        new ProcessFault(Kind.TERMINATE, Victim.LEADER),
+        new ProcessFault(Kind.KILL, Victim.STANDBY),
         new KillLeaderAndEtcdLeader(),
         new Partition(kinds.get(random.nextInt(kinds.size()))),
         new Partition(kinds.get(random.nextInt(kinds.size()))));
@@ -47,15 +49,16 @@ final class MixedCourse implements Scenario.Course {
 
   private static List<Fault> workerFaults() {
     return List.of(
-        new KillProcess(Victim.WORKER),
-        new StopProcess(Victim.WORKER),
-        new TerminateProcess(Victim.WORKER));
+        new ProcessFault(Kind.KILL, Victim.WORKER),
+        new ProcessFault(Kind.STOP, Victim.WORKER),
+        new ProcessFault(Kind.TERMINATE, Victim.WORKER));
   }
 
   private static List<Fault> etcdFaults() {
     return List.of(
-        new StopProcess(Victim.ETCD_MEMBER),
-        new StopProcess(Victim.ETCD_LEADER),
+        new ProcessFault(Kind.STOP, Victim.ETCD_MEMBER),
+        new ProcessFault(Kind.STOP, Victim.ETCD_LEADER),
+        new EtcdPartition(EtcdPartition.Kind.BOTH_WAYS),
         new EtcdQuorumLoss(false));
   }
 

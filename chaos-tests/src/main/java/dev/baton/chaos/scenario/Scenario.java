@@ -7,12 +7,11 @@ import dev.baton.chaos.nemesis.Fault;
 import dev.baton.chaos.nemesis.Flapping;
 import dev.baton.chaos.nemesis.FullDisk;
 import dev.baton.chaos.nemesis.KillLeaderAndEtcdLeader;
-import dev.baton.chaos.nemesis.KillProcess;
 import dev.baton.chaos.nemesis.Partition;
+import dev.baton.chaos.nemesis.ProcessFault;
+import dev.baton.chaos.nemesis.ProcessFault.Kind;
 import dev.baton.chaos.nemesis.RollingRestart;
 import dev.baton.chaos.nemesis.ScaleWorkers;
-import dev.baton.chaos.nemesis.StopProcess;
-import dev.baton.chaos.nemesis.TerminateProcess;
 import dev.baton.chaos.nemesis.Victim;
 import java.util.EnumSet;
 import java.util.List;
@@ -62,30 +61,30 @@ public record Scenario(
             3,
             (round, random, abilities) ->
                 switch ((round - 1) % 3) {
-                  case 0 -> new KillProcess(Victim.LEADER);
-                  case 1 -> new KillProcess(Victim.WORKER);
-                  default -> new TerminateProcess(Victim.LEADER);
+                  case 0 -> new ProcessFault(Kind.KILL, Victim.LEADER);
+                  case 1 -> new ProcessFault(Kind.KILL, Victim.WORKER);
+                  default -> new ProcessFault(Kind.TERMINATE, Victim.LEADER);
                 }),
         of(
             "terminate-leader",
             "SIGTERM to the leader: it resigns",
             5,
-            (round, random, abilities) -> new TerminateProcess(Victim.LEADER)),
+            (round, random, abilities) -> new ProcessFault(Kind.TERMINATE, Victim.LEADER)),
         of(
             "kill-leader",
             "SIGKILL to the leader",
             5,
-            (round, random, abilities) -> new KillProcess(Victim.LEADER)),
+            (round, random, abilities) -> new ProcessFault(Kind.KILL, Victim.LEADER)),
         of(
             "stop-leader",
             "SIGSTOP to the leader, which wakes up past its lease",
             5,
-            (round, random, abilities) -> new StopProcess(Victim.LEADER)),
+            (round, random, abilities) -> new ProcessFault(Kind.STOP, Victim.LEADER)),
         of(
             "kill-standby",
             "SIGKILL to a scheduler that does not lead",
             3,
-            (round, random, abilities) -> new KillProcess(Victim.STANDBY)),
+            (round, random, abilities) -> new ProcessFault(Kind.KILL, Victim.STANDBY)),
         new Scenario(
             "partition-leader",
             "cuts the leader off from etcd, workers, standbys, all; one way; slow with loss",
@@ -93,6 +92,12 @@ public record Scenario(
             EnumSet.of(Ability.SIGNALS, Ability.CUTS, Ability.SLOWNESS),
             (round, random, abilities) ->
                 new Partition(PARTITIONS.get((round - 1) % PARTITIONS.size()))),
+        new Scenario(
+            "isolate-leader",
+            "cuts the leader off from everybody",
+            3,
+            EnumSet.of(Ability.SIGNALS, Ability.CUTS),
+            (round, random, abilities) -> new Partition(Partition.Kind.FROM_ALL)),
         new Scenario(
             "partition-etcd-leader",
             "cuts the leader of etcd off from its other members; one way, the other, both",
@@ -104,22 +109,22 @@ public record Scenario(
             "kill-worker",
             "SIGKILL to a worker",
             4,
-            (round, random, abilities) -> new KillProcess(Victim.WORKER)),
+            (round, random, abilities) -> new ProcessFault(Kind.KILL, Victim.WORKER)),
         of(
             "stop-worker",
             "SIGSTOP to a worker, which wakes up after its lease has ended",
             3,
-            (round, random, abilities) -> new StopProcess(Victim.WORKER)),
+            (round, random, abilities) -> new ProcessFault(Kind.STOP, Victim.WORKER)),
         of(
             "kill-etcd-member",
             "SIGKILL to a member of etcd that does not lead",
             3,
-            (round, random, abilities) -> new KillProcess(Victim.ETCD_MEMBER)),
+            (round, random, abilities) -> new ProcessFault(Kind.KILL, Victim.ETCD_MEMBER)),
         of(
             "kill-etcd-leader",
             "SIGKILL to the leader of etcd",
             3,
-            (round, random, abilities) -> new KillProcess(Victim.ETCD_LEADER)),
+            (round, random, abilities) -> new ProcessFault(Kind.KILL, Victim.ETCD_LEADER)),
         of(
             "kill-leader-and-etcd-leader",
             "SIGKILL to the leader and to the leader of etcd together",
@@ -157,7 +162,7 @@ public record Scenario(
             "mixed",
             "one to three faults at once, drawn from all of the above",
             6,
-            EnumSet.of(Ability.SIGNALS, Ability.CUTS, Ability.SLOWNESS),
+            EnumSet.of(Ability.SIGNALS, Ability.CUTS, Ability.ETCD_CUTS, Ability.SLOWNESS),
             new MixedCourse()));
   }
 
