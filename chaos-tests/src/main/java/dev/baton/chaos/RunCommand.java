@@ -159,7 +159,7 @@ final class RunCommand implements Callable<Integer> {
     }
     List<Summary> summaries = new ArrayList<>();
     for (Scenario scenario : scenarios) {
-      summaries.add(CleanEnd.run(CLEAN_UP, () -> run(scenario)));
+      summaries.add(CleanEnd.run(CLEAN_UP, context.terminal()::remark, () -> run(scenario)));
       if (!common.isJson()) {
         summaries.getLast().print(context, false);
       }

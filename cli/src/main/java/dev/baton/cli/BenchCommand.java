@@ -158,7 +158,7 @@ final class BenchCommand implements Callable<Integer> {
             folder,
             new LocalCluster(folder, context.directory(), context.environment(), progress),
             progress);
-    BenchResult result = CleanEnd.run(CLEAN_UP, bench::run);
+    BenchResult result = CleanEnd.run(CLEAN_UP, progress, bench::run);
     if (!common.printed(context, new JsonMapper().valueToTree(result))) {
       print(result);
     }

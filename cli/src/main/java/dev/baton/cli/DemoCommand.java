@@ -117,7 +117,10 @@ final class DemoCommand implements Callable<Integer> {
           }
           return good;
         };
-    return (CleanEnd.run(CLEAN_UP, show) ? ExitCode.OK : ExitCode.FAILED).number();
+    return (CleanEnd.run(CLEAN_UP, context.terminal()::remark, show)
+            ? ExitCode.OK
+            : ExitCode.FAILED)
+        .number();
   }
 
   private static List<Path> files(Path folder) {

@@ -52,7 +52,8 @@ class InterruptIT {
       for (Role role : Role.values()) {
         assertEquals(0, running(cluster, role), () -> role + " of\n" + text(log));
       }
-      assertTrue(text(log).contains("interrupted"), () -> text(log));
+      assertTrue(
+          text(log).contains("interrupted: what was started is being ended"), () -> text(log));
     } finally {
       process.destroyForcibly();
     }

@@ -36,8 +36,10 @@ class OutageIT {
 
   private static final int RUNNING = 12;
 
-  /** Runs before the outage. */
-  private static final int IN_SERVICE = 2_000;
+  /** Runs before the outage, and seconds. */
+  private static final int RUNS_BEFORE = 2_000;
+
+  private static final int SECONDS_BEFORE = Integer.getInteger("baton.it.secondsBeforeOutage", 0);
 
   @RegisterExtension static final TestCluster CLUSTER = TestCluster.of("outage", 3, 3, 2).build();
 
@@ -58,9 +60,10 @@ class OutageIT {
   void goesOnByItselfWhenEtcdComesBack() {
     // What a machine that has just started still compiles is not what an outage costs.
     try (Load load = Load.start(client, Flow.named("echo").task("e", "echo", Map.of("a", 1)), 8)) {
+      pass(Duration.ofSeconds(SECONDS_BEFORE));
       Awaitility.await("the cluster has been in service")
           .atMost(TestNode.PATIENCE)
-          .until(() -> load.acknowledged().size() >= IN_SERVICE);
+          .until(() -> load.acknowledged().size() >= RUNS_BEFORE);
       load.stop();
     }
     String gated = Runs.submit(client, Flow.gated("gated", RUNNING, scene));
@@ -69,7 +72,11 @@ class OutageIT {
     List<Long> pids = nodes().map(TestNode::pid).toList();
     TestNode standby = CLUSTER.standbys().getFirst();
 
-    Map<String, Duration> used = killEtcdAndMeasure();
+    members().forEach(CLUSTER.etcd()::kill);
+    pass(SETTLE);
+    Map<String, Duration> before = cpu();
+    pass(MEASURE);
+    Map<String, Duration> after = cpu();
     assertAnswersFromMemory(standby, gated);
     // What ends now is told to nobody yet.
     scene.openGate();
@@ -89,24 +96,7 @@ class OutageIT {
     TestCluster.measured("all runs ended " + seconds(from) + " after etcd was started again");
     assertEquals(List.of(), scene.ledger().faults());
     assertEquals(pids, nodes().map(TestNode::pid).toList());
-    used.forEach((id, time) -> assertIdle("the first time", id, time));
-
-    // By now the code that an outage runs is compiled.
-    Map<String, Duration> usedAgain = killEtcdAndMeasure();
-    members().forEach(CLUSTER.etcd()::start);
-    CLUSTER.heal();
-    usedAgain.forEach((id, time) -> assertIdle("once more", id, time));
-  }
-
-  /** What each process used in the last part of twenty seconds. */
-  private static Map<String, Duration> killEtcdAndMeasure() {
-    members().forEach(CLUSTER.etcd()::kill);
-    pass(SETTLE);
-    Map<String, Duration> before = cpu();
-    pass(MEASURE);
-    Map<String, Duration> used = cpu();
-    used.replaceAll((id, time) -> time.minus(before.getOrDefault(id, time)));
-    return used;
+    before.forEach((id, used) -> assertIdle(id, after.getOrDefault(id, used).minus(used)));
   }
 
   @Test
@@ -166,10 +156,9 @@ class OutageIT {
         answer.getStalenessMs() >= MEASURE.toMillis(), "staleness " + answer.getStalenessMs());
   }
 
-  private static void assertIdle(String when, String id, Duration used) {
+  private void assertIdle(String id, Duration used) {
     double percent = 100.0 * used.toNanos() / MEASURE.toNanos();
-    TestCluster.measured(
-        "without etcd, %s, %s used %.1f %% of a core".formatted(when, id, percent));
+    TestCluster.measured("without etcd %s used %.1f %% of a core".formatted(id, percent));
     assertTrue(percent < LOOSE_PERCENT, id + " used " + percent + " % of a core");
   }
 

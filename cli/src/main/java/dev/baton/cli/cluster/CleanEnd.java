@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 
 /**
  * Gives work that Ctrl-C or SIGTERM interrupts the time to end the processes that it has started:
@@ -21,10 +22,11 @@ public final class CleanEnd {
    * Runs work on the thread that calls.
    *
    * @param bound how long the program waits for the work's end once it is asked to end
+   * @param progress told when that happens, since it may take a while
    * @throws InterruptedException the program is ending, whatever the work failed by
    */
-  public static <T, E extends Exception> T run(Duration bound, Work<T, E> work)
-      throws E, InterruptedException {
+  public static <T, E extends Exception> T run(
+      Duration bound, Consumer<String> progress, Work<T, E> work) throws E, InterruptedException {
     Thread caller = Thread.currentThread();
     CountDownLatch clean = new CountDownLatch(1);
     AtomicBoolean ending = new AtomicBoolean();
@@ -32,6 +34,7 @@ public final class CleanEnd {
         new Thread(
             () -> {
               ending.set(true);
+              progress.accept("interrupted: what was started is being ended");
               caller.interrupt();
               try {
                 boolean ignored = clean.await(bound.toSeconds(), TimeUnit.SECONDS);
