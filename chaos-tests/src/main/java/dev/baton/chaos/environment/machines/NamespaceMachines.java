@@ -73,6 +73,14 @@ public final class NamespaceMachines implements Machines {
                 + "', which is not installed: 'apt-get install iproute2 util-linux'");
       }
     }
+    String trial = "baton-trial-" + ProcessHandle.current().pid();
+    if (!Tool.run(List.of("ip", "netns", "add", trial), "").succeeded()) {
+      throw new ExitException(
+          ExitCode.REFUSED,
+          "--env netns makes network namespaces, which this machine does not let root do, as in"
+              + " many containers: run it elsewhere, or use --env process");
+    }
+    String unused = Tool.require(List.of("ip", "netns", "del", trial), "");
   }
 
   @Override

@@ -14,6 +14,7 @@ import dev.baton.chaos.history.Observation.Change;
 import dev.baton.chaos.history.Observation.ProcessChanged;
 import dev.baton.cli.cluster.Daemon.Signal;
 import dev.baton.cli.cluster.HttpProbe;
+import dev.baton.node.ExitException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -44,8 +45,18 @@ class NamespaceMachinesIT {
   private final Map<String, String> variables = new HashMap<>(System.getenv());
 
   @BeforeEach
-  void needsRoot() {
-    assumeTrue(Tool.isRoot(), "absent: root");
+  void needsNamespaces() {
+    assumeTrue(namespacesCanBeMade(), "absent: netns");
+  }
+
+  private boolean namespacesCanBeMade() {
+    try {
+      NamespaceMachines.require(variables);
+      return Firewall.obstacle(variables).isEmpty();
+    } catch (ExitException e) {
+      System.out.println(e.sentence());
+      return false;
+    }
   }
 
   @AfterEach
