@@ -6,14 +6,19 @@ import dev.baton.chaos.history.History;
 import dev.baton.chaos.history.Observation.Invoked;
 import dev.baton.chaos.history.Observation.Kind;
 import dev.baton.chaos.history.Observation.Planned;
+import dev.baton.chaos.history.Observation.Result;
+import dev.baton.chaos.history.Observation.Returned;
 import dev.baton.chaos.history.Observation.RunRead;
+import java.util.HashMap;
 import java.util.HashSet;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
 /**
  * A run ends within a minute without faults, and as it was meant to. Time under a fault does not
- * count, nor does time in which the machine stood still.
+ * count, nor does time in which the machine stood still. A run that no client ever heard of was not
+ * followed: it had ended when its last handler had.
  */
 final class RunsEnd implements Check {
   static final String NAME = "runs-end";
@@ -38,6 +43,17 @@ final class RunsEnd implements Check {
         cancelled.add(invoked.run());
       }
     }
+    Set<String> followed = new HashSet<>();
+    for (Returned returned : history.each(Returned.class)) {
+      if (returned.result() == Result.OK) {
+        followed.add(returned.run());
+      }
+    }
+    Map<String, Long> lastWork = new HashMap<>();
+    history
+        .executions()
+        .forEach((task, of) ->
+            of.forEach(execution -> lastWork.merge(task.run(), execution.ended(), Math::max)));
     for (Planned plan : history.planned().values()) {
       Optional<RunRead> last = history.lastRead(plan.run());
       if (last.isEmpty()) {
@@ -47,13 +63,13 @@ final class RunsEnd implements Check {
         case RunRead.NOT_FOUND, RunRead.UNREADABLE -> {
           // Another check's matter.
         }
-        case RunRead.RUNNING -> {
-          collector.looked();
-          judgeTime(history, plan, last.get().nanos(), false, collector);
+        case RunRead.RUNNING -> judgeTime(history, plan, last.get().nanos(), false, collector);
+        case RunRead.SUCCESS -> {
+          long end = followed.contains(plan.run()) ? seen(history, plan) : worked(lastWork, plan);
+          judgeTime(history, plan, end, true, collector);
         }
-        case RunRead.SUCCESS -> judgeEnd(history, plan, collector);
         case RunRead.CANCELLED -> {
-          judgeEnd(history, plan, collector);
+          judgeTime(history, plan, seen(history, plan), true, collector);
           if (!cancelled.contains(plan.run())) {
             collector.broken("run %s is cancelled, but nobody asked".formatted(plan.run()));
           }
@@ -69,19 +85,22 @@ final class RunsEnd implements Check {
     return collector.finding();
   }
 
-  private static void judgeEnd(History history, Planned plan, Collector collector) {
-    collector.looked();
-    long seen =
-        history.reads(plan.run()).stream()
-            .filter(read -> !read.state().equals(RunRead.RUNNING))
-            .mapToLong(RunRead::nanos)
-            .min()
-            .orElse(plan.nanos());
-    judgeTime(history, plan, seen, true, collector);
+  /** When a client first saw that it had ended. */
+  private static long seen(History history, Planned plan) {
+    return history.reads(plan.run()).stream()
+        .filter(read -> !read.state().equals(RunRead.RUNNING))
+        .mapToLong(RunRead::nanos)
+        .min()
+        .orElse(plan.nanos());
+  }
+
+  private static long worked(Map<String, Long> lastWork, Planned plan) {
+    return lastWork.getOrDefault(plan.run(), plan.nanos());
   }
 
   private static void judgeTime(
       History history, Planned plan, long until, boolean ended, Collector collector) {
+    collector.looked();
     long time =
         until
             - plan.nanos()

@@ -350,6 +350,24 @@ class ChecksTest {
   }
 
   @Test
+  void shouldNotCountTheTimeInWhichNobodyFollowedARun() {
+    Script unheard =
+        new Script()
+            .plan(0, "r", "", "a")
+            .submit(10_000, "r", Result.UNKNOWN, "")
+            .ran("w1", "r", "a", 1, 30_000, 31_000)
+            .read(500_000, "r", true, RunRead.SUCCESS, succeeded("a", FIRST));
+    valid(new RunsEnd(), unheard.end(600_000));
+    Script late =
+        new Script()
+            .plan(0, "r", "", "a")
+            .submit(10_000, "r", Result.UNKNOWN, "")
+            .ran("w1", "r", "a", 1, 70_000, 71_000)
+            .read(500_000, "r", true, RunRead.SUCCESS, succeeded("a", FIRST));
+    invalid(new RunsEnd(), late.end(600_000), "ended only after 71.000 s");
+  }
+
+  @Test
   void shouldFindARunThatEndsOtherwiseThanMeant() {
     invalid(
         new RunsEnd(),
