@@ -41,6 +41,9 @@ class BoundsTest extends RealEtcd {
    */
   private static final Duration STEADY = Duration.ofSeconds(60);
 
+  /** More than two entries of submissions: what waits must be limited by the entries. */
+  private static final int MAX_LIVE = 1_200;
+
   private LoopCluster nodes;
   private Node node;
   private TestWorker worker;
@@ -59,7 +62,7 @@ class BoundsTest extends RealEtcd {
                 s ->
                     new LoopSettings(
                         s.nodeId(),
-                        400,
+                        MAX_LIVE,
                         s.retainRuns(),
                         s.retainFor(),
                         s.snapshotBytes(),
@@ -106,18 +109,21 @@ class BoundsTest extends RealEtcd {
 
   @Test
   void shouldRefuseRunsWhileVeryManyTasksAreLive() {
-    node.run(nodes.submission(Workflows.wide("w", 399)));
+    node.run(nodes.submission(Workflows.wide("w", MAX_LIVE - 1)));
     node.run(nodes.submission(Workflows.one("w")));
     Refusal refusal =
         await(node.submit(nodes.submission(Workflows.one("w")))).refused(RefusalCode.OVERLOADED);
     assertEquals(
-        "400 tasks are live and the limit is 400: try again when some have ended.",
+        MAX_LIVE
+            + " tasks are live and the limit is "
+            + MAX_LIVE
+            + ": try again when some have ended.",
         refusal.message());
   }
 
   @Test
   void shouldTakeALargerRunThanTheLimitWhenNothingElseIsLive() {
-    node.run(nodes.submission(Workflows.wide("w", 500)));
+    node.run(nodes.submission(Workflows.wide("w", MAX_LIVE + 100)));
   }
 
   @Test
