@@ -19,7 +19,10 @@ import org.jspecify.annotations.Nullable;
  */
 final class WorkerDeaths {
   private static final Duration ASK_EVERY = Duration.ofSeconds(1);
-  private static final Duration ASK_AGAIN_AFTER = Duration.ofSeconds(30);
+
+  /** Again after one second, two, four: a machine that has just started may be slow. */
+  private static final int LONGEST_PAUSE_SECONDS = 32;
+
   private static final Duration BETWEEN_REFUSALS = Duration.ofMillis(50);
   private static final int MAX_ASKED = 32;
 
@@ -31,8 +34,11 @@ final class WorkerDeaths {
   private final Map<WorkerLife, String> reached = new HashMap<>();
 
   private final Set<WorkerLife> asked = new HashSet<>();
-  private final Map<WorkerLife, Long> notBeforeNanos = new HashMap<>();
+  private final Map<WorkerLife, Pause> pauses = new HashMap<>();
   private long nextNanos;
+
+  /** After an answer that did not come. */
+  private record Pause(long untilNanos, int seconds) {}
 
   WorkerDeaths(Strand strand, Fleet fleet, WorkerPorts ports) {
     this.strand = strand;
@@ -49,15 +55,15 @@ final class WorkerDeaths {
     }
     nextNanos = now + ASK_EVERY.toNanos();
     reached.keySet().removeIf(this::isForgotten);
-    notBeforeNanos.keySet().removeIf(this::isForgotten);
+    pauses.keySet().removeIf(this::isForgotten);
     for (WorkerLife life : fleet.connected()) {
       if (asked.size() >= MAX_ASKED) {
         return;
       }
-      Long notBefore = notBeforeNanos.get(life);
+      Pause pause = pauses.get(life);
       if (!reached.containsKey(life)
           && !asked.contains(life)
-          && (notBefore == null || now - notBefore >= 0)) {
+          && (pause == null || now - pause.untilNanos() >= 0)) {
         ask(life);
       }
     }
@@ -83,10 +89,15 @@ final class WorkerDeaths {
                   if (failure == null && itself) {
                     reached.put(life, address);
                   } else {
-                    notBeforeNanos.put(life, strand.nanoTime() + ASK_AGAIN_AFTER.toNanos());
+                    pauses.merge(life, pause(1), (before, first) -> pause(2 * before.seconds()));
                   }
                 },
                 strand);
+  }
+
+  private Pause pause(int seconds) {
+    int bounded = Math.min(seconds, LONGEST_PAUSE_SECONDS);
+    return new Pause(strand.nanoTime() + Duration.ofSeconds(bounded).toNanos(), bounded);
   }
 
   void onStreamClosed(WorkerLife life) {
