@@ -62,6 +62,22 @@ class WorkerDeathsTest extends RealEtcd {
     assertEquals(0, leader.faults(), leader.told::toString);
   }
 
+  /** A machine that has just started may be slow. */
+  @Test
+  void shouldSoonAskAgainAWorkerThatDidNotAnswer() {
+    awaitAsked();
+    nodes.openPorts.put(LoopCluster.portOf(worker), worker.life.incarnation());
+    awaitUntil(
+        "it is asked again",
+        () ->
+            nodes.asked.stream().filter(port -> port.equals(LoopCluster.portOf(worker))).count()
+                > 1);
+    await(leader.read(0, SOON, ReadView::seq));
+    crashWhileItRuns();
+    TestWorker other = nodes.worker("other", 1);
+    awaitUntil("it is tried elsewhere", () -> other.hasReceived("a", 2));
+  }
+
   @Test
   void shouldWaitForTheLeaseOfAWorkerThatWasNeverReached() {
     awaitAsked();

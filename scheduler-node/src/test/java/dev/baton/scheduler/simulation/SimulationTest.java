@@ -67,7 +67,7 @@ class SimulationTest {
     }
   }
 
-  /** Each has found a fault of the product once. */
+  /** Each found a fault of the product, in what it told before there were more kinds of fault. */
   @ParameterizedTest
   @ValueSource(longs = {52, 63, 98, 1169})
   void keepsWhatWasRepaired(long seed) {
