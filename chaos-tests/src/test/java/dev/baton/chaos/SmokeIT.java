@@ -9,15 +9,9 @@ import dev.baton.chaos.history.History;
 import dev.baton.chaos.history.HistoryReader;
 import dev.baton.chaos.history.Observation.Change;
 import dev.baton.chaos.history.Observation.ProcessChanged;
-import dev.baton.cli.program.Context;
-import dev.baton.cli.program.Terminal;
 import java.io.IOException;
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.InstantSource;
-import java.time.ZoneOffset;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -34,24 +28,13 @@ class SmokeIT {
     Map<String, String> environment = new HashMap<>(System.getenv());
     environment.put("BATON_DIR", FOLDER.toString());
     environment.put("BATON_HOME", Path.of("..").toRealPath().toString());
-    StringWriter out = new StringWriter();
-    StringWriter err = new StringWriter();
-    Terminal terminal =
-        new Terminal(
-            new PrintWriter(out),
-            new PrintWriter(err),
-            false,
-            false,
-            100,
-            InstantSource.system(),
-            ZoneOffset.UTC);
-    Context context = new Context(terminal, environment, FOLDER);
+    Screen screen = new Screen();
 
-    int code = ChaosMain.run(context, "run", "smoke", "-o", "json");
+    int code = screen.run(FOLDER, environment, "run", "smoke", "-o", "json");
 
-    String all = out + "\n" + err;
+    String all = screen.out() + "\n" + screen.err();
     assertEquals(0, code, all);
-    JsonNode json = JsonMapper.builder().build().readTree(out.toString());
+    JsonNode json = JsonMapper.builder().build().readTree(screen.out());
     assertEquals("valid", json.path("verdict").asText(), all);
     assertEquals(3, json.path("rounds").asInt(), all);
     assertEquals(0, json.path("lost").asInt(), all);

@@ -101,6 +101,7 @@ public final class Judge {
     return finding == null ? 0 : finding.violations();
   }
 
+  /** Runs whose submission was acknowledged, and those that are there although it was not. */
   private static long submitted(History history) {
     Set<Long> submissions = new HashSet<>();
     for (Invoked invoked : history.each(Invoked.class)) {
@@ -108,21 +109,28 @@ public final class Judge {
         submissions.add(invoked.op());
       }
     }
-    return history.each(Returned.class).stream()
+    Set<String> runs = new HashSet<>();
+    history.each(Returned.class).stream()
         .filter(r -> r.result() == Result.OK && submissions.contains(r.op()))
         .map(Returned::run)
-        .distinct()
-        .count();
+        .forEach(runs::add);
+    history.planned().keySet().stream().filter(run -> isThere(history, run)).forEach(runs::add);
+    return runs.size();
+  }
+
+  private static boolean isThere(History history, String run) {
+    return history
+        .lastRead(run)
+        .map(RunRead::state)
+        .filter(state -> !state.equals(RunRead.NOT_FOUND) && !state.equals(RunRead.UNREADABLE))
+        .isPresent();
   }
 
   private static long ended(History history) {
     return history.planned().keySet().stream()
+        .filter(run -> isThere(history, run))
         .flatMap(run -> history.lastRead(run).stream())
-        .map(RunRead::state)
-        .filter(state ->
-            !state.equals(RunRead.RUNNING)
-                && !state.equals(RunRead.NOT_FOUND)
-                && !state.equals(RunRead.UNREADABLE))
+        .filter(read -> !read.state().equals(RunRead.RUNNING))
         .count();
   }
 

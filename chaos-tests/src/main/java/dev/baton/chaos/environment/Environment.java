@@ -2,7 +2,6 @@ package dev.baton.chaos.environment;
 
 import dev.baton.cli.cluster.Daemon.Signal;
 import dev.baton.client.Endpoint;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -20,6 +19,9 @@ public interface Environment extends AutoCloseable {
   /** Why it can't do something here; empty: it can. */
   Optional<String> lacks(Ability ability);
 
+  /** Where its files are. */
+  RunFolder files();
+
   /** Starts the cluster and returns once every process is ready. */
   void start(Layout layout);
 
@@ -31,9 +33,6 @@ public interface Environment extends AutoCloseable {
 
   /** etcd's addresses for the suite's own watch; no fault is on the way to them. */
   List<String> etcdEndpoints();
-
-  /** The members' common namespace in etcd. */
-  String namespace();
 
   /** Whether a member's process is dead. */
   boolean isDown(String part);
@@ -74,15 +73,6 @@ public interface Environment extends AutoCloseable {
 
   /** Ends every process; only then are the traces whole. */
   void stop();
-
-  /** Where a worker notes what it received, started and ended. */
-  Path trace(String worker);
-
-  /** The file to which commands of shell tasks append. */
-  Path witness();
-
-  /** Folder of the logs of all processes; it stays after the close. */
-  Path logs();
 
   @Override
   void close();

@@ -6,44 +6,75 @@ import dev.baton.chaos.history.Observation.Failover;
 import dev.baton.cli.cluster.Daemon.Role;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 
 /**
- * The leader is cut off from some of the others, in both directions or in one, or its network is
+ * One member is cut off from some of the others, in both directions or in one, or its network is
  * slow and loses packets.
  */
 public final class Partition implements Fault {
+  private static final Impairment SLOWNESS = Impairment.slow(Duration.ofMillis(40), 0.02);
+
   private final Kind kind;
 
-  /** Between the leader and whom, and how. */
+  private enum Way {
+    BOTH,
+    /** What it sends does not arrive; what it is sent does. */
+    OUT,
+    IN
+  }
+
+  /** Who is cut off from whom, and how. */
   public enum Kind {
-    FROM_ETCD("leader-from-etcd"),
-    /** What it sends to etcd does not arrive; what etcd sends does. */
-    TO_ETCD_ONE_WAY("leader-to-etcd-one-way"),
-    FROM_ETCD_ONE_WAY("etcd-to-leader-one-way"),
-    FROM_WORKERS("leader-from-workers"),
-    FROM_STANDBYS("leader-from-standbys"),
-    FROM_ALL("leader-from-all"),
-    SLOW("leader-slow");
+    FROM_ETCD("leader-from-etcd", Victim.LEADER, Way.BOTH),
+    TO_ETCD_ONE_WAY("leader-to-etcd-one-way", Victim.LEADER, Way.OUT),
+    FROM_ETCD_ONE_WAY("etcd-to-leader-one-way", Victim.LEADER, Way.IN),
+    FROM_WORKERS("leader-from-workers", Victim.LEADER, Way.BOTH),
+    FROM_STANDBYS("leader-from-standbys", Victim.LEADER, Way.BOTH),
+    FROM_ALL("leader-from-all", Victim.LEADER, Way.BOTH),
+    SLOW("leader-slow", Victim.LEADER, Way.BOTH),
+    /** Schedulers and workers reach all members, so some talk to one that can't answer. */
+    ETCD_LEADER("etcd-leader-from-members", Victim.ETCD_LEADER, Way.BOTH),
+    ETCD_LEADER_OUT("etcd-leader-to-members-one-way", Victim.ETCD_LEADER, Way.OUT),
+    ETCD_LEADER_IN("members-to-etcd-leader-one-way", Victim.ETCD_LEADER, Way.IN);
 
     private final String word;
+    private final Victim victim;
+    private final Way way;
 
-    Kind(String word) {
+    Kind(String word, Victim victim, Way way) {
       this.word = word;
+      this.victim = victim;
+      this.way = way;
+    }
+
+    /** All that are done to this one. */
+    public static List<Kind> of(Victim victim) {
+      return Arrays.stream(values()).filter(kind -> kind.victim == victim).toList();
     }
 
     private List<Role> others() {
       return switch (this) {
-        case FROM_ETCD, TO_ETCD_ONE_WAY, FROM_ETCD_ONE_WAY -> List.of(Role.ETCD);
         case FROM_WORKERS -> List.of(Role.WORKER);
         case FROM_STANDBYS -> List.of(Role.SCHEDULER);
         case FROM_ALL, SLOW -> List.of(Role.values());
+        default -> List.of(Role.ETCD);
       };
     }
-  }
 
-  private static final Impairment SLOWNESS = Impairment.slow(Duration.ofMillis(40), 0.02);
+    private Impairment impairment() {
+      return this == SLOW ? SLOWNESS : Impairment.CUT;
+    }
+
+    /** A leader that can write to etcd is never deposed, whomever else it can't reach. */
+    private Failover failover() {
+      return victim == Victim.LEADER && others().contains(Role.ETCD) && this != SLOW
+          ? Failover.FROM_INJECTION
+          : Failover.NONE;
+    }
+  }
 
   public Partition(Kind kind) {
     this.kind = kind;
@@ -56,7 +87,10 @@ public final class Partition implements Fault {
 
   @Override
   public Set<Ability> needs() {
-    return Set.of(kind == Kind.SLOW ? Ability.SLOWNESS : Ability.CUTS);
+    if (kind == Kind.SLOW) {
+      return Set.of(Ability.SLOWNESS);
+    }
+    return Set.of(kind.victim == Victim.ETCD_LEADER ? Ability.ETCD_CUTS : Ability.CUTS);
   }
 
   @Override
@@ -66,32 +100,18 @@ public final class Partition implements Fault {
 
   @Override
   public void inject(Scene scene) throws InterruptedException {
-    String leader = Victim.LEADER.find(scene);
-    List<String> others = new ArrayList<>();
+    String victim = kind.victim.find(scene);
+    List<String> targets = new ArrayList<>(List.of(victim));
     for (Role role : kind.others()) {
-      scene.members(role).stream().filter(id -> !id.equals(leader)).forEach(others::add);
+      scene.members(role).stream().filter(id -> !id.equals(victim)).forEach(targets::add);
     }
-    List<String> targets = new ArrayList<>(List.of(leader));
-    targets.addAll(others);
-    Failover failover =
-        switch (kind) {
-          case FROM_ETCD, TO_ETCD_ONE_WAY, FROM_ETCD_ONE_WAY, FROM_ALL -> Failover.FROM_INJECTION;
-          // One that can write to etcd is never deposed, whomever else it can't reach.
-          case FROM_WORKERS, FROM_STANDBYS, SLOW -> Failover.NONE;
-        };
-    scene.injected(name(), targets, failover, Bounds.LEASE);
-    for (String other : others) {
-      switch (kind) {
-        case TO_ETCD_ONE_WAY -> scene.environment().impair(leader, other, Impairment.CUT);
-        case FROM_ETCD_ONE_WAY -> scene.environment().impair(other, leader, Impairment.CUT);
-        case FROM_ETCD, FROM_WORKERS, FROM_STANDBYS, FROM_ALL -> {
-          scene.environment().impair(leader, other, Impairment.CUT);
-          scene.environment().impair(other, leader, Impairment.CUT);
-        }
-        case SLOW -> {
-          scene.environment().impair(leader, other, SLOWNESS);
-          scene.environment().impair(other, leader, SLOWNESS);
-        }
+    scene.injected(name(), targets, kind.failover(), Bounds.LEASE);
+    for (String other : targets.subList(1, targets.size())) {
+      if (kind.way != Way.IN) {
+        scene.environment().impair(victim, other, kind.impairment());
+      }
+      if (kind.way != Way.OUT) {
+        scene.environment().impair(other, victim, kind.impairment());
       }
     }
   }

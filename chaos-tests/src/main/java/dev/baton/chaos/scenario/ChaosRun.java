@@ -17,6 +17,7 @@ import dev.baton.chaos.store.StoreWatch.Leader;
 import dev.baton.chaos.workload.Traces;
 import dev.baton.chaos.workload.Workload;
 import dev.baton.cli.cluster.Daemon.Role;
+import dev.baton.cli.cluster.Settings;
 import dev.baton.coordination.EtcdConfig;
 import dev.baton.coordination.Keys;
 import dev.baton.coordination.jetcd.JetcdEtcd;
@@ -123,13 +124,12 @@ public final class ChaosRun {
             Thread.ofPlatform().name("chaos-watch").daemon().factory());
     try (Pulse pulse = new Pulse(history);
         JetcdEtcd etcd = JetcdEtcd.create(EtcdConfig.of(environment.etcdEndpoints()), "chaos");
-        StoreWatch store =
-            new StoreWatch(etcd, new Keys(environment.namespace()), history, executor);
+        StoreWatch store = new StoreWatch(etcd, new Keys(Settings.NAMESPACE), history, executor);
         Workload workload =
             new Workload(
                 environment.endpoints(),
                 new Random(options.seed() + 1),
-                environment.witness(),
+                environment.files().witness(),
                 history)) {
       pulse.start();
       store.start();
@@ -269,10 +269,10 @@ public final class ChaosRun {
   private void collect() {
     for (Part part : environment.parts()) {
       if (part.role() == Role.WORKER) {
-        Traces.read(part.name(), environment.trace(part.name()), history);
+        Traces.read(part.name(), environment.files().trace(part.name()), history);
       }
     }
-    Traces.readWitness(environment.witness(), history);
+    Traces.readWitness(environment.files().witness(), history);
   }
 
   private static boolean await(Duration bound, BooleanSupplier state) throws InterruptedException {

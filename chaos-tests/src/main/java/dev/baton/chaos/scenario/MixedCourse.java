@@ -1,7 +1,6 @@
 package dev.baton.chaos.scenario;
 
 import dev.baton.chaos.environment.Ability;
-import dev.baton.chaos.nemesis.EtcdPartition;
 import dev.baton.chaos.nemesis.EtcdQuorumLoss;
 import dev.baton.chaos.nemesis.Fault;
 import dev.baton.chaos.nemesis.KillLeaderAndEtcdLeader;
@@ -36,7 +35,7 @@ final class MixedCourse implements Scenario.Course {
   }
 
   private static List<Fault> schedulerFaults(RandomGenerator random) {
-    List<Partition.Kind> kinds = List.of(Partition.Kind.values());
+    List<Partition.Kind> kinds = Partition.Kind.of(Victim.LEADER);
     return List.of(
         new ProcessFault(Kind.KILL, Victim.LEADER),
         new ProcessFault(Kind.STOP, Victim.LEADER),
@@ -58,7 +57,7 @@ final class MixedCourse implements Scenario.Course {
     return List.of(
         new ProcessFault(Kind.STOP, Victim.ETCD_MEMBER),
         new ProcessFault(Kind.STOP, Victim.ETCD_LEADER),
-        new EtcdPartition(EtcdPartition.Kind.BOTH_WAYS),
+        new Partition(Partition.Kind.ETCD_LEADER),
         new EtcdQuorumLoss(false));
   }
 

@@ -1,7 +1,6 @@
 package dev.baton.chaos.scenario;
 
 import dev.baton.chaos.environment.Ability;
-import dev.baton.chaos.nemesis.EtcdPartition;
 import dev.baton.chaos.nemesis.EtcdQuorumLoss;
 import dev.baton.chaos.nemesis.Fault;
 import dev.baton.chaos.nemesis.Flapping;
@@ -29,9 +28,8 @@ import java.util.random.RandomGenerator;
 public record Scenario(
     String name, String description, int rounds, Set<Ability> wanted, Course course) {
 
-  private static final List<Partition.Kind> PARTITIONS = List.of(Partition.Kind.values());
-  private static final List<EtcdPartition.Kind> ETCD_PARTITIONS =
-      List.of(EtcdPartition.Kind.values());
+  private static final List<Partition.Kind> PARTITIONS = Partition.Kind.of(Victim.LEADER);
+  private static final List<Partition.Kind> ETCD_PARTITIONS = Partition.Kind.of(Victim.ETCD_LEADER);
 
   /** Chooses faults. */
   public interface Course {
@@ -104,7 +102,7 @@ public record Scenario(
             ETCD_PARTITIONS.size(),
             EnumSet.of(Ability.SIGNALS, Ability.ETCD_CUTS),
             (round, random, abilities) ->
-                new EtcdPartition(ETCD_PARTITIONS.get((round - 1) % ETCD_PARTITIONS.size()))),
+                new Partition(ETCD_PARTITIONS.get((round - 1) % ETCD_PARTITIONS.size()))),
         of(
             "kill-worker",
             "SIGKILL to a worker",

@@ -12,6 +12,7 @@ import dev.baton.cli.cluster.Daemon.Role;
 import dev.baton.cli.cluster.Daemon.Signal;
 import dev.baton.cli.cluster.LocalCluster;
 import dev.baton.cli.cluster.LocalCluster.Size;
+import dev.baton.cli.cluster.Settings;
 import dev.baton.client.BatonClient;
 import dev.baton.client.Endpoint;
 import dev.baton.coordination.EtcdConfig;
@@ -124,7 +125,7 @@ public final class Bench {
         JournalTap tap =
             new JournalTap(
                 etcd,
-                new Keys(LocalCluster.NAMESPACE),
+                new Keys(Settings.NAMESPACE),
                 options.shape().tasks(),
                 runId -> {
                   LoadGenerator load = target.get();

@@ -30,9 +30,6 @@ public final class LocalCluster {
   private static final Duration POLL = Duration.ofMillis(50);
   private static final Duration CLEAN_UP_GRACE = Duration.ofSeconds(3);
 
-  /** What the keys of the cluster in etcd begin with. */
-  public static final String NAMESPACE = Settings.NAMESPACE;
-
   private final ClusterFolder folder;
   private final Launcher launcher;
   private final Tailor tailor;

@@ -11,7 +11,6 @@ import com.github.dockerjava.api.model.Container;
 import com.github.dockerjava.api.model.HostConfig;
 import com.github.dockerjava.api.model.Network.Ipam;
 import com.github.dockerjava.api.model.Volume;
-import dev.baton.chaos.environment.Ability;
 import dev.baton.cli.cluster.Daemon.Role;
 import dev.baton.cli.cluster.Daemon.Signal;
 import dev.baton.cli.cluster.NodeCommand;
@@ -100,16 +99,6 @@ public final class ContainerMachines implements Machines {
   @Override
   public String name() {
     return NAME;
-  }
-
-  @Override
-  public Optional<String> lacks(Ability ability) {
-    return switch (ability) {
-      case SIGNALS, SCALE, DISK -> Optional.empty();
-      case CUTS, ETCD_CUTS -> Firewall.obstacle(environment);
-      case SLOWNESS ->
-          Optional.of("iptables drops packets but delays none: --env process can delay them");
-    };
   }
 
   @Override

@@ -1,15 +1,9 @@
 package dev.baton.chaos.environment.machines;
 
-import dev.baton.chaos.environment.Ability;
-import java.util.Optional;
-
 /** Makes the machines of one run. Of one thread. Closing ends all processes and leaves nothing. */
 public interface Machines extends AutoCloseable {
   /** As users choose it. */
   String name();
-
-  /** Why something can't be done to them; empty: it can. */
-  Optional<String> lacks(Ability ability);
 
   /** Whether connections to a machine whose process is dead are refused; else it is silent. */
   boolean refusesForTheDead();

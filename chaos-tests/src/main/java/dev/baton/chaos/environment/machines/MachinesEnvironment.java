@@ -6,6 +6,7 @@ import dev.baton.chaos.environment.Impairment;
 import dev.baton.chaos.environment.Layout;
 import dev.baton.chaos.environment.Part;
 import dev.baton.chaos.environment.ProcessNotes;
+import dev.baton.chaos.environment.RunFolder;
 import dev.baton.chaos.environment.SmallDisks;
 import dev.baton.chaos.history.Observation;
 import dev.baton.cli.cluster.ClusterFolder;
@@ -28,7 +29,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -43,15 +43,15 @@ import org.jspecify.annotations.Nullable;
  * Its data is gone after the close; its logs stay.
  */
 public final class MachinesEnvironment implements Environment {
-  private static final int ETCD_PORT = 2379;
+  static final int ETCD_PORT = 2379;
   private static final int ETCD_PEER_PORT = 2380;
   private static final int GRPC_PORT = 7400;
-  private static final int HTTP_PORT = 7401;
+  static final int HTTP_PORT = 7401;
   private static final Duration GRACE = Duration.ofSeconds(35);
   private static final Duration KILL_GRACE = Duration.ofSeconds(5);
   private static final Duration POLL = Duration.ofMillis(20);
 
-  private final Path folder;
+  private final RunFolder files;
   private final Map<String, String> environment;
   private final Consumer<String> progress;
   private final Machines machines;
@@ -75,14 +75,12 @@ public final class MachinesEnvironment implements Environment {
       Map<String, String> environment,
       Consumer<Observation> journal,
       Consumer<String> progress) {
-    this.folder = folder;
-    Map<String, String> own = new HashMap<>(environment);
-    own.put("BATON_DIR", folder.toString());
-    this.environment = Map.copyOf(own);
+    this.files = new RunFolder(folder, folder, environment);
+    this.environment = files.environment();
     this.progress = progress;
     this.machines = machines;
     this.notes = new ProcessNotes(journal, progress);
-    this.cluster = ClusterFolder.of(this.environment, folder, "cluster");
+    this.cluster = files.cluster();
   }
 
   @Override
@@ -91,8 +89,19 @@ public final class MachinesEnvironment implements Environment {
   }
 
   @Override
+  public RunFolder files() {
+    return files;
+  }
+
+  @Override
   public Optional<String> lacks(Ability ability) {
-    return ability == Ability.DISK ? SmallDisks.obstacle() : machines.lacks(ability);
+    return switch (ability) {
+      case SIGNALS, SCALE -> Optional.empty();
+      case CUTS, ETCD_CUTS -> Firewall.obstacle(environment);
+      case SLOWNESS ->
+          Optional.of("iptables drops packets but delays none: --env process can delay them");
+      case DISK -> SmallDisks.obstacle();
+    };
   }
 
   @Override
@@ -102,7 +111,7 @@ public final class MachinesEnvironment implements Environment {
     makeFolders();
     if (layout.wanted().contains(Ability.DISK)) {
       for (int i = 0; i < layout.etcd(); i++) {
-        disks.mount(disk("etcd-" + i));
+        disks.mount(files.disk("etcd-" + i));
       }
     }
     Subnet opened = machines.open();
@@ -136,16 +145,13 @@ public final class MachinesEnvironment implements Environment {
 
   private void makeFolders() {
     try {
-      for (Path each : List.of(logs(), cluster.etcd(), cluster.path().resolve("settings"))) {
+      for (Path each : List.of(files.logs(), cluster.etcd(), cluster.path().resolve("settings"))) {
         Files.createDirectories(each);
       }
     } catch (IOException e) {
-      throw new UncheckedIOException("The folders of the cluster cannot be made in " + folder, e);
+      throw new UncheckedIOException(
+          "The folders of the cluster cannot be made beside " + files.logs(), e);
     }
-  }
-
-  private Path disk(String member) {
-    return cluster.etcd().resolve(member);
   }
 
   private List<String> addNodes(Role role, int count) {
@@ -163,7 +169,7 @@ public final class MachinesEnvironment implements Environment {
 
   private String add(String name, Role role, String address, List<String> command) {
     Blueprint blueprint =
-        new Blueprint(name, role, address, command, logs().resolve(name + ".log"));
+        new Blueprint(name, role, address, command, files.logs().resolve(name + ".log"));
     members.put(name, machines.add(blueprint));
     return name;
   }
@@ -235,11 +241,6 @@ public final class MachinesEnvironment implements Environment {
   }
 
   @Override
-  public String namespace() {
-    return Settings.NAMESPACE;
-  }
-
-  @Override
   public boolean isDown(String part) {
     return machine(part).isDown();
   }
@@ -304,12 +305,12 @@ public final class MachinesEnvironment implements Environment {
 
   @Override
   public void fillDisk(String member) {
-    disks.fill(disk(member));
+    disks.fill(files.disk(member));
   }
 
   @Override
   public void freeDisk(String member) {
-    disks.free(disk(member));
+    disks.free(files.disk(member));
   }
 
   @Override
@@ -318,21 +319,6 @@ public final class MachinesEnvironment implements Environment {
     added.forEach(this::launch);
     added.forEach(this::awaitReady);
     return added;
-  }
-
-  @Override
-  public Path trace(String worker) {
-    return cluster.trace(worker);
-  }
-
-  @Override
-  public Path witness() {
-    return folder.resolve("witness");
-  }
-
-  @Override
-  public Path logs() {
-    return folder.resolve("logs");
   }
 
   @Override

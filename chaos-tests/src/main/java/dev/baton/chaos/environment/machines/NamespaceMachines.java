@@ -1,6 +1,5 @@
 package dev.baton.chaos.environment.machines;
 
-import dev.baton.chaos.environment.Ability;
 import dev.baton.chaos.environment.Tool;
 import dev.baton.cli.cluster.ClusterFolder;
 import dev.baton.cli.cluster.Daemon;
@@ -41,7 +40,6 @@ public final class NamespaceMachines implements Machines {
   private static final List<String> TOOLS = List.of("ip", "nsenter", "setsid");
 
   private final Launcher launcher;
-  private final Map<String, String> environment;
   private final long pid = ProcessHandle.current().pid();
   private int cables;
 
@@ -51,7 +49,6 @@ public final class NamespaceMachines implements Machines {
    * @param environment of this program
    */
   public NamespaceMachines(Path folder, Map<String, String> environment) {
-    this.environment = environment;
     this.launcher =
         new Launcher(ClusterFolder.of(environment, folder, "cluster"), folder, environment);
   }
@@ -86,16 +83,6 @@ public final class NamespaceMachines implements Machines {
   @Override
   public String name() {
     return NAME;
-  }
-
-  @Override
-  public Optional<String> lacks(Ability ability) {
-    return switch (ability) {
-      case SIGNALS, SCALE, DISK -> Optional.empty();
-      case CUTS, ETCD_CUTS -> Firewall.obstacle(environment);
-      case SLOWNESS ->
-          Optional.of("iptables drops packets but delays none: --env process can delay them");
-    };
   }
 
   /** A namespace outlives its process. */

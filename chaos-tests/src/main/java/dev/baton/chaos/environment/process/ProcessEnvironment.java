@@ -6,6 +6,7 @@ import dev.baton.chaos.environment.Impairment;
 import dev.baton.chaos.environment.Layout;
 import dev.baton.chaos.environment.Part;
 import dev.baton.chaos.environment.ProcessNotes;
+import dev.baton.chaos.environment.RunFolder;
 import dev.baton.chaos.environment.SmallDisks;
 import dev.baton.chaos.history.Observation;
 import dev.baton.cli.cluster.ClusterFolder;
@@ -43,8 +44,7 @@ public final class ProcessEnvironment implements Environment {
   private static final Duration GRACE = Duration.ofSeconds(35);
   private static final Duration KILL_GRACE = Duration.ofSeconds(5);
 
-  private final Path folder;
-  private final Map<String, String> environment;
+  private final RunFolder files;
   private final ProcessNotes notes;
   private final Consumer<String> progress;
   private final ClusterFolder cluster;
@@ -66,15 +66,13 @@ public final class ProcessEnvironment implements Environment {
       Map<String, String> environment,
       Consumer<Observation> journal,
       Consumer<String> progress) {
-    this.folder = folder;
-    Map<String, String> own = new HashMap<>(environment);
-    own.put("BATON_DIR", folder.toString());
-    this.environment = Map.copyOf(own);
+    this.files = new RunFolder(folder, workingDirectory, environment);
     this.notes = new ProcessNotes(journal, progress);
     this.progress = progress;
-    this.cluster = ClusterFolder.of(this.environment, workingDirectory, "cluster");
+    this.cluster = files.cluster();
     this.network = new ProxyNetwork(new Callers(this::processes));
-    this.local = new LocalCluster(cluster, workingDirectory, this.environment, tailor(), progress);
+    this.local =
+        new LocalCluster(cluster, workingDirectory, files.environment(), tailor(), progress);
   }
 
   private Tailor tailor() {
@@ -98,6 +96,11 @@ public final class ProcessEnvironment implements Environment {
   }
 
   @Override
+  public RunFolder files() {
+    return files;
+  }
+
+  @Override
   public Optional<String> lacks(Ability ability) {
     return switch (ability) {
       case SIGNALS, CUTS, SLOWNESS, SCALE -> Optional.empty();
@@ -110,10 +113,10 @@ public final class ProcessEnvironment implements Environment {
   @Override
   public void start(Layout wanted) {
     layout = wanted;
-    EtcdProgram.ensure(environment, progress);
+    EtcdProgram.ensure(files.environment(), progress);
     if (wants(Ability.DISK)) {
       for (int i = 0; i < wanted.etcd(); i++) {
-        disks.mount(disk("etcd-" + i));
+        disks.mount(files.disk("etcd-" + i));
       }
     }
     ClusterRecord record =
@@ -140,10 +143,6 @@ public final class ProcessEnvironment implements Environment {
     return names;
   }
 
-  private Path disk(String member) {
-    return cluster.path().resolve("etcd").resolve(member);
-  }
-
   @Override
   public List<Part> parts() {
     ClusterRecord record = record();
@@ -162,11 +161,6 @@ public final class ProcessEnvironment implements Environment {
   @Override
   public List<String> etcdEndpoints() {
     return record().etcd().stream().map(Member::apiAddress).toList();
-  }
-
-  @Override
-  public String namespace() {
-    return LocalCluster.NAMESPACE;
   }
 
   @Override
@@ -226,12 +220,12 @@ public final class ProcessEnvironment implements Environment {
 
   @Override
   public void fillDisk(String member) {
-    disks.fill(disk(member));
+    disks.fill(files.disk(member));
   }
 
   @Override
   public void freeDisk(String member) {
-    disks.free(disk(member));
+    disks.free(files.disk(member));
   }
 
   @Override
@@ -245,21 +239,6 @@ public final class ProcessEnvironment implements Environment {
             .toList();
     added.forEach(notes::started);
     return added;
-  }
-
-  @Override
-  public Path trace(String worker) {
-    return cluster.trace(worker);
-  }
-
-  @Override
-  public Path witness() {
-    return folder.resolve("witness");
-  }
-
-  @Override
-  public Path logs() {
-    return folder.resolve("logs");
   }
 
   @Override
@@ -283,19 +262,21 @@ public final class ProcessEnvironment implements Environment {
 
   private void keepLogs() {
     try {
-      Files.createDirectories(logs());
-      for (Path from : List.of(cluster.logs(), cluster.path().resolve("etcd"))) {
+      Files.createDirectories(files.logs());
+      for (Path from : List.of(cluster.logs(), cluster.etcd())) {
         if (Files.isDirectory(from)) {
-          try (Stream<Path> files = Files.list(from)) {
-            for (Path file : files.filter(f -> f.toString().endsWith(".log")).toList()) {
+          try (Stream<Path> listed = Files.list(from)) {
+            for (Path file : listed.filter(f -> f.toString().endsWith(".log")).toList()) {
               Files.copy(
-                  file, logs().resolve(file.getFileName()), StandardCopyOption.REPLACE_EXISTING);
+                  file,
+                  files.logs().resolve(file.getFileName()),
+                  StandardCopyOption.REPLACE_EXISTING);
             }
           }
         }
       }
     } catch (IOException e) {
-      throw new UncheckedIOException("The logs cannot be kept in " + logs(), e);
+      throw new UncheckedIOException("The logs cannot be kept in " + files.logs(), e);
     }
   }
 }

@@ -7,7 +7,6 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.github.dockerjava.api.DockerClient;
 import dev.baton.chaos.environment.Ability;
-import dev.baton.chaos.environment.Impairment;
 import dev.baton.chaos.environment.Layout;
 import dev.baton.chaos.history.Observation;
 import dev.baton.cli.cluster.Daemon.Signal;
@@ -30,8 +29,6 @@ import org.testcontainers.DockerClientFactory;
 
 /** A real cluster in real containers; needs an engine. */
 class ContainerMachinesIT {
-  private static final int ETCD = 2379;
-  private static final int HTTP = 7401;
   private static final List<String> LABEL = List.of("dev.baton.chaos");
 
   @TempDir private Path folder = Path.of("");
@@ -65,7 +62,7 @@ class ContainerMachinesIT {
       stopsAndGoesOn(environment);
       killsAndStartsAgain(environment);
       if (Sight.canDrop()) {
-        cutsOneWay(environment);
+        Sight.assertCutsOneWay(environment);
       }
       assertEquals(List.of("w2"), environment.addWorkers(1));
     }
@@ -90,7 +87,9 @@ class ContainerMachinesIT {
   private static void stopsAndGoesOn(MachinesEnvironment environment) {
     String address = environment.machine("s2").blueprint().address();
     environment.signal("s2", Signal.STOP);
-    assertFalse(HttpProbe.isReady(address, HTTP), "one that stands still answers nothing");
+    assertFalse(
+        HttpProbe.isReady(address, MachinesEnvironment.HTTP_PORT),
+        "one that stands still answers nothing");
     assertFalse(environment.isDown("s2"));
     environment.signal("s2", Signal.CONT);
     environment.awaitReady("s2");
@@ -102,18 +101,5 @@ class ContainerMachinesIT {
     assertTrue(environment.machine("w1").network().isEmpty());
     environment.launch("w1");
     environment.awaitReady("w1");
-  }
-
-  private static void cutsOneWay(MachinesEnvironment environment) {
-    Machine s1 = environment.machine("s1");
-    Machine s2 = environment.machine("s2");
-    Machine etcd = environment.machine("etcd-0");
-    assertTrue(Sight.connects(s1, etcd, ETCD));
-    environment.impair("s1", "etcd-0", Impairment.CUT);
-    assertFalse(Sight.connects(s1, etcd, ETCD), "a cut way must be silent");
-    assertTrue(Sight.connects(s2, etcd, ETCD), "others are not cut off");
-    assertTrue(HttpProbe.isEtcdHealthy(etcd.blueprint().address(), ETCD), "nor is the suite");
-    environment.restoreNetwork();
-    assertTrue(Sight.connects(s1, etcd, ETCD));
   }
 }

@@ -13,7 +13,6 @@ import dev.baton.chaos.history.Observation;
 import dev.baton.chaos.history.Observation.Change;
 import dev.baton.chaos.history.Observation.ProcessChanged;
 import dev.baton.cli.cluster.Daemon.Signal;
-import dev.baton.cli.cluster.HttpProbe;
 import dev.baton.node.ExitException;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -35,8 +34,6 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** A real cluster in real namespaces; needs root. */
 class NamespaceMachinesIT {
-  private static final int ETCD = 2379;
-  private static final int HTTP = 7401;
   private static final Path NAMESPACES = Path.of("/run/netns");
 
   @TempDir private Path folder = Path.of("");
@@ -75,7 +72,7 @@ class NamespaceMachinesIT {
       processes.addAll(processes());
       assertTrue(processes.size() >= 6, processes.toString());
 
-      cutsOneWay(environment);
+      Sight.assertCutsOneWay(environment);
       losesPackets(environment);
       killsAndStartsAgain(environment);
       processes.addAll(processes());
@@ -107,22 +104,6 @@ class NamespaceMachinesIT {
     return name;
   }
 
-  private static void cutsOneWay(MachinesEnvironment environment) {
-    Machine s1 = environment.machine("s1");
-    Machine s2 = environment.machine("s2");
-    Machine etcd = environment.machine("etcd-0");
-    assertTrue(Sight.connects(s1, etcd, ETCD));
-    environment.impair("s1", "etcd-0", Impairment.CUT);
-    assertFalse(Sight.connects(s1, etcd, ETCD), "a cut way must be silent");
-    assertTrue(Sight.connects(s2, etcd, ETCD), "others are not cut off");
-    assertTrue(HttpProbe.isEtcdHealthy(etcd.blueprint().address(), ETCD), "nor is the suite");
-    assertEquals(1, Sight.rules(etcd));
-    assertEquals(0, Sight.rules(s1), "the other direction is open");
-    environment.restoreNetwork();
-    assertEquals(0, Sight.rules(etcd));
-    assertTrue(Sight.connects(s1, etcd, ETCD));
-  }
-
   private static void losesPackets(MachinesEnvironment environment) {
     environment.impair("w1", "s1", Impairment.slow(Duration.ZERO, 0.5));
     assertEquals(1, Sight.rules(environment.machine("s1")));
@@ -137,7 +118,11 @@ class NamespaceMachinesIT {
     // Its last thread closes its ports a moment after its first one is dead.
     Awaitility.await()
         .atMost(Duration.ofSeconds(5))
-        .until(() -> !Sight.connects(environment.machine("s1"), environment.machine("s2"), HTTP));
+        .until(() ->
+            !Sight.connects(
+                environment.machine("s1"),
+                environment.machine("s2"),
+                MachinesEnvironment.HTTP_PORT));
     environment.launch("s2");
     environment.awaitReady("s2");
     assertEquals(
