@@ -56,6 +56,7 @@ public final class WorkerNode {
     if (type.equals(BuiltIns.SHELL)) {
       try {
         builder.shell();
+        warnIfFirstProcess();
       } catch (IllegalStateException e) {
         throw new ExitException(ExitCode.NOT_INSTALLED, String.valueOf(e.getMessage()), e);
       }
@@ -64,6 +65,16 @@ public final class WorkerNode {
       if (handler != null) {
         builder.handler(type, handler);
       }
+    }
+  }
+
+  /** A JVM does not collect the dead whose parent it becomes. */
+  private static void warnIfFirstProcess() {
+    if (ProcessHandle.current().pid() == 1) {
+      log.warn(
+          "this worker is process 1 here: what shell commands leave behind is killed, but stays as"
+              + " zombies until the worker ends. Start it below an init, for example with 'docker"
+              + " run --init'");
     }
   }
 }
