@@ -1,5 +1,6 @@
 package dev.baton.coordination;
 
+import com.google.protobuf.ByteString;
 import com.google.protobuf.InvalidProtocolBufferException;
 import dev.baton.coordination.Etcd.KeyValue;
 import dev.baton.coordination.EtcdException.Kind;
@@ -34,6 +35,9 @@ public final class Leadership {
   /** TTL of the lease of a campaign, unless another is configured. */
   public static final Duration DEFAULT_TTL = Duration.ofSeconds(5);
 
+  /** A head that must be read. */
+  public static final long UNKNOWN = -1;
+
   private static final long SILENT_LOOP_NANOS = Duration.ofSeconds(3).toNanos();
   private static final long TAKE_OVER_NANOS = Duration.ofSeconds(10).toNanos();
   private static final Duration CALL = Duration.ofMillis(500);
@@ -43,8 +47,13 @@ public final class Leadership {
     /** Who leads, as far as this node knows; null: nobody. */
     void onLeader(@Nullable LeaderRecord leader, long term);
 
-    /** This node leads; {@link #onLeader} was called before. */
-    void onWon(long term, KeyValue leader);
+    /**
+     * This node leads; {@link #onLeader} was called before.
+     *
+     * @param headRevision mod revision of the journal's head when it won, since when nobody else
+     *     can append; 0: there is none yet; {@link #UNKNOWN}: the answer that told it is lost
+     */
+    void onWon(long term, long headRevision);
 
     /** This node leads no more, and its key is being removed. */
     void onLost(String reason);
@@ -247,7 +256,8 @@ public final class Leadership {
             won(
                 mine,
                 new KeyValue(
-                    keys.leader(), me.toByteString(), created, reply.revision(), mine.id()));
+                    keys.leader(), me.toByteString(), created, reply.revision(), mine.id()),
+                headRevision);
             outcome.complete(state == State.LEADING ? Deposition.WON : Deposition.NOT_NOW);
             return;
           }
@@ -256,8 +266,7 @@ public final class Leadership {
           watch.seen(reply.revision(), reply.find(keys.leader()).orElse(null));
           outcome.complete(
               leaderRevision == deadTerm
-                  ? new Deposition(
-                      false, reply.find(keys.head()).map(KeyValue::modRevision).orElse(0L))
+                  ? new Deposition(false, revisionOf(reply, keys.head()))
                   : Deposition.NOT_NOW);
           advance();
         },
@@ -327,7 +336,9 @@ public final class Leadership {
         etcd.txn(
             new Txn(
                 List.of(new Compare.ModRevision(keys.leader(), 0)),
-                List.of(new Op.Put(keys.leader(), me.toByteString(), mine.id())),
+                List.of(
+                    new Op.Put(keys.leader(), me.toByteString(), mine.id()),
+                    new Op.Get(keys.head())),
                 List.of(new Op.Get(keys.leader()))),
             CALL),
         strand,
@@ -340,7 +351,8 @@ public final class Leadership {
                     me.toByteString(),
                     reply.revision(),
                     reply.revision(),
-                    mine.id()));
+                    mine.id()),
+                revisionOf(reply, keys.head()));
           } else {
             judge(mine, reply.revision(), reply.find(keys.leader()).orElse(null));
           }
@@ -378,7 +390,7 @@ public final class Leadership {
 
   private void judge(OwnLease mine, long revision, @Nullable KeyValue found) {
     if (found != null && found.leaseId() == mine.id()) {
-      won(mine, found);
+      won(mine, found, UNKNOWN);
     } else {
       end();
       watch.seen(revision, found);
@@ -391,7 +403,11 @@ public final class Leadership {
     end();
   }
 
-  private void won(OwnLease mine, KeyValue leader) {
+  private static long revisionOf(TxnReply reply, ByteString key) {
+    return reply.find(key).map(KeyValue::modRevision).orElse(0L);
+  }
+
+  private void won(OwnLease mine, KeyValue leader, long headRevision) {
     if (closed || !eligible || !mine.isAlive()) {
       end();
       return;
@@ -411,7 +427,7 @@ public final class Leadership {
     deadlineNanos = mine.deadlineNanos();
     mine.guard(keys.leader(), leader.createRevision());
     mine.renewOnlyWhile(this::isWorking);
-    listener.onWon(term, leader);
+    listener.onWon(term, headRevision);
   }
 
   private boolean isWorking() {

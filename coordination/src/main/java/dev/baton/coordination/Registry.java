@@ -11,7 +11,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.concurrent.CompletableFuture;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
@@ -45,7 +44,6 @@ public final class Registry {
   private final RandomGenerator random;
   private final Backoff backoff;
   private final List<Listener> listeners = new ArrayList<>();
-  private final List<CompletableFuture<Void>> refreshes = new ArrayList<>();
   private final Map<ByteString, KeyValue> known =
       new TreeMap<>(ByteString.unsignedLexicographicalComparator());
 
@@ -100,14 +98,11 @@ public final class Registry {
   }
 
   /**
-   * Lists now, linearizably: done once the listeners were told all that stood here when it was
-   * called. Fails if that could not be read at once.
+   * Lists now, linearizably, and again until it succeeds: the next {@link Listener#onListed} comes
+   * after all that stood here when this was called.
    */
-  public CompletableFuture<Void> refresh() {
-    CompletableFuture<Void> told = new CompletableFuture<>();
-    refreshes.add(told);
+  public void refresh() {
     list();
-    return told;
   }
 
   private void list() {
@@ -124,9 +119,6 @@ public final class Registry {
           if (mine == round) {
             backoff.reset();
             tell(listing);
-            List<CompletableFuture<Void>> done = List.copyOf(refreshes);
-            refreshes.clear();
-            done.forEach(refresh -> refresh.complete(null));
           }
           if (mine == round) {
             follow(listing.revision() + 1, mine);
@@ -138,9 +130,6 @@ public final class Registry {
         failure -> {
           if (mine == round) {
             listAfter(backoff.next());
-            List<CompletableFuture<Void>> failed = List.copyOf(refreshes);
-            refreshes.clear();
-            failed.forEach(refresh -> refresh.completeExceptionally(failure));
           }
         });
   }

@@ -53,6 +53,21 @@ class LeadershipTest extends RealEtcd {
   }
 
   @Test
+  void shouldSayWhereTheJournalStandsWhenItWins() {
+    Candidate first = leader();
+    assertEquals(0, first.head);
+    long head = put(keys.head(), "1");
+    Candidate second = standby("b", first);
+    await(first.leadership.resign());
+    awaitUntil("b leads", SOON, second::leads);
+    assertEquals(head, second.head);
+    Candidate third = standby("c", second);
+    long moved = put(keys.head(), "2");
+    assertTrue(await(third.leadership.depose(second.term, moved)).won());
+    assertEquals(moved, third.head);
+  }
+
+  @Test
   void shouldHandOverFastWhenTheLeaderResigns() {
     Candidate a = new Candidate("a");
     awaitUntil("a leads", SOON, a::leads);
@@ -127,6 +142,7 @@ class LeadershipTest extends RealEtcd {
     Etcd.KeyValue key = read(keys.leader()).keyValue();
     assertEquals(a.term, key == null ? 0 : key.modRevision());
     assertEquals(1, a.network.sent.size());
+    assertEquals(Leadership.UNKNOWN, a.head);
   }
 
   @Test
@@ -247,6 +263,7 @@ class LeadershipTest extends RealEtcd {
     final Leadership leadership;
     volatile @Nullable String sees;
     volatile long seenTerm;
+    volatile long head;
     volatile long term;
     volatile int won;
     volatile int lost;
@@ -307,9 +324,10 @@ class LeadershipTest extends RealEtcd {
 
     @Override
     @SuppressWarnings("NonAtomicVolatileUpdate")
-    public void onWon(long newTerm, Etcd.KeyValue leader) {
+    public void onWon(long newTerm, long headRevision) {
       assertEquals(newTerm, seenTerm);
       term = newTerm;
+      head = headRevision;
       wonNanos = System.nanoTime();
       won++;
       leadership.tookOver();

@@ -34,6 +34,7 @@ public final class Fleet {
   private final Map<WorkerLife, Presence> presences = new HashMap<>();
   private final TreeSet<String> capabilities = new TreeSet<>();
   private long termOpenedAt;
+  private boolean listed;
 
   /** What a worker's key in etcd says. */
   public record Registration(
@@ -65,7 +66,7 @@ public final class Fleet {
     UNREGISTERED,
     /** What it was running is to be given up. */
     LOST,
-    /** Neither registered nor heard of, but the term is too young to tell. */
+    /** Neither registered nor heard of, but the term is too young to tell, or has no list yet. */
     UNKNOWN
   }
 
@@ -80,9 +81,13 @@ public final class Fleet {
     final Set<AttemptName> foreign = new HashSet<>();
   }
 
-  /** Forgets every inventory and silence; registry and streams stay. Called when a term opens. */
+  /**
+   * Forgets every inventory and silence; registry and streams stay. Called when a term opens, and
+   * before the registered workers are listed again.
+   */
   public void openTerm(long now) {
     termOpenedAt = now;
+    listed = false;
     for (Presence presence : presences.values()) {
       presence.inventoried = false;
       presence.foreign.clear();
@@ -100,6 +105,11 @@ public final class Fleet {
   public void unregister(String workerId) {
     registered.remove(workerId);
     findCapabilities();
+  }
+
+  /** All that is registered has been told since the term opened. */
+  public void listed() {
+    listed = true;
   }
 
   private void findCapabilities() {
@@ -258,7 +268,8 @@ public final class Fleet {
       return isRegistered ? Standing.CONNECTED : Standing.UNREGISTERED;
     }
     long since = Math.max(silentSince, termOpenedAt);
-    if (now - termOpenedAt < Limits.INVENTORY_GRACE.toMillis()) {
+    boolean young = now - termOpenedAt < Limits.INVENTORY_GRACE.toMillis();
+    if (young || (!isRegistered && !listed)) {
       return isRegistered ? Standing.SUSPECT : Standing.UNKNOWN;
     }
     if (!isRegistered || now - since >= Limits.LOST_AFTER.toMillis()) {

@@ -143,10 +143,16 @@ public final class JournalTail implements AutoCloseable {
   /**
    * Reads what is still missing, stops following, and then calls back. To be called after this node
    * has won the election: nobody else can append any more.
+   *
+   * @param lastHead mod revision of the head since then, as far as it is known: if all up to it has
+   *     come already, nothing is read
    */
-  public void finish(Runnable whenFinished) {
+  public void finish(long lastHead, Runnable whenFinished) {
     this.whenFinished = whenFinished;
-    if (doing == Doing.WATCHING || doing == Doing.PAUSING) {
+    if (doing == Doing.WATCHING && headRevision == lastHead && lagEntries() == 0) {
+      close();
+      whenFinished.run();
+    } else if (doing == Doing.WATCHING || doing == Doing.PAUSING) {
       catchUp();
     }
   }

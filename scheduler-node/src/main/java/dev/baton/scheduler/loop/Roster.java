@@ -61,6 +61,11 @@ final class Roster implements Registry.Listener {
     left.run();
   }
 
+  @Override
+  public void onListed() {
+    fleet.listed();
+  }
+
   private String idOf(ByteString key) {
     return key.substring(folder.size()).toStringUtf8();
   }

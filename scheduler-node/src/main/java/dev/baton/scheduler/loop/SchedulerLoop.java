@@ -1,7 +1,5 @@
 package dev.baton.scheduler.loop;
 
-import dev.baton.coordination.Answer;
-import dev.baton.coordination.Etcd.KeyValue;
 import dev.baton.coordination.Leadership;
 import dev.baton.coordination.Registry;
 import dev.baton.proto.journal.v1.SnapshotManifest;
@@ -53,6 +51,7 @@ public final class SchedulerLoop
   private final WorkerDeaths deaths;
   private final Loading loading;
   private final LeaderSight sight;
+  private final OpenPath openPath;
   private final Registry workers;
 
   private @Nullable Leadership leadership;
@@ -90,6 +89,7 @@ public final class SchedulerLoop
     this.outside = outside;
     this.loading = new Loading(loop, this);
     this.sight = new LeaderSight(loop);
+    this.openPath = new OpenPath(loop);
     this.workers = new Registry(loop.reads(), loop.strand(), loop.keys().workers(), loop.random());
     this.roster =
         new Roster(loop.keys().workers(), fleet, this::onRegistered, this::onUnregistered);
@@ -470,8 +470,8 @@ public final class SchedulerLoop
   }
 
   @Override
-  public void onWon(long term, KeyValue leader) {
-    loop.strand().execute(() -> takeOver(term));
+  public void onWon(long term, long headRevision) {
+    loop.strand().execute(() -> takeOver(term, headRevision));
   }
 
   /** Lines of the loop carry the newest term that it knows of. */
@@ -479,7 +479,7 @@ public final class SchedulerLoop
     MDC.put("term", Long.toString(term));
   }
 
-  private void takeOver(long term) {
+  private void takeOver(long term, long headRevision) {
     logWith(term);
     JournalTail following = tail;
     if (closed || following == null || role != Role.STANDBY) {
@@ -489,22 +489,11 @@ public final class SchedulerLoop
     takeOverNanos = loop.strand().nanoTime();
     int keysBefore = following.keysRead();
     become(Role.TAKING_OVER, term);
-    CompletableFuture<Void> caughtUp = new CompletableFuture<>();
-    following.finish(() -> caughtUp.complete(null));
-    Answer.of(
-        workers.refresh().thenComposeAsync(listed -> caughtUp, loop.strand()),
-        loop.strand(),
-        ready -> {
+    following.finish(
+        headRevision,
+        () -> {
           if (!closed && tail == following && role == Role.TAKING_OVER) {
             lead(term, following, following.keysRead() - keysBefore);
-          }
-        },
-        failure -> {
-          if (!closed && tail == following && role == Role.TAKING_OVER) {
-            LOG.warn("Taking over failed: {}", failure.toString());
-            leave();
-            giveBack();
-            load();
           }
         });
   }
@@ -535,6 +524,7 @@ public final class SchedulerLoop
     sight.leads(term);
     become(Role.LEADING, term);
     next.open();
+    workers.refresh();
     if (leading != next) {
       return;
     }
@@ -595,6 +585,9 @@ public final class SchedulerLoop
     deaths.tick();
     decideEligibility();
     sight.watch(role == Role.STANDBY);
+    if (role == Role.STANDBY) {
+      openPath.tick();
+    }
     publish();
   }
 

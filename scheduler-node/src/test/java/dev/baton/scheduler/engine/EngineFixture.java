@@ -53,6 +53,7 @@ final class EngineFixture {
   EngineFixture() {
     state.enterTerm(7);
     fleet.openTerm(now);
+    fleet.listed();
   }
 
   /** What was decided, for the second half of a scenario. */

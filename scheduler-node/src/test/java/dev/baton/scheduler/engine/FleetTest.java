@@ -112,6 +112,8 @@ class FleetTest {
     cluster.fleet.unregister("w");
     assertEquals(Standing.UNKNOWN, standing());
     cluster.advanceInSilence(Limits.INVENTORY_GRACE);
+    assertEquals(Standing.UNKNOWN, standing(), "it may have registered unseen");
+    cluster.fleet.listed();
     assertEquals(Standing.LOST, standing());
   }
 

@@ -204,6 +204,7 @@ final class Walk {
     state.enterTerm(state.term() + 1);
     follower.enterTerm(state.term());
     fleet.openTerm(now);
+    fleet.listed();
     decide(new Command.OpenTerm("n" + random.nextInt(3)));
     streams.leaderChanged();
   }

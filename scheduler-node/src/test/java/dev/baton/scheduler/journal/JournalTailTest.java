@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.google.protobuf.ByteString;
 import com.google.protobuf.UnknownFieldSet;
 import dev.baton.coordination.EtcdException.Kind;
+import dev.baton.coordination.Leadership;
 import dev.baton.coordination.Txn.Op;
 import dev.baton.coordination.testing.RealEtcd;
 import dev.baton.coordination.testing.UnkindEtcd;
@@ -180,7 +181,7 @@ class JournalTailTest extends RealEtcd {
     append(150);
     line.hold(key -> key.startsWith(keys.specs()));
     CompletableFuture<Void> finished = new CompletableFuture<>();
-    onStrand(() -> follower.tail.finish(() -> finished.complete(null)));
+    onStrand(() -> follower.tail.finish(Leadership.UNKNOWN, () -> finished.complete(null)));
     awaitUntil("it asks", () -> line.reads.stream().anyMatch(k -> k.startsWith(keys.specs())));
     awaitAlways("it reads no page again", Duration.ofMillis(300), () -> pages() == 1);
     line.release();
@@ -284,7 +285,7 @@ class JournalTailTest extends RealEtcd {
     awaitUntil("answered", () -> line.calls.get() >= 2);
     append(5);
     CompletableFuture<Void> finished = new CompletableFuture<>();
-    onStrand(() -> follower.tail.finish(() -> finished.complete(null)));
+    onStrand(() -> follower.tail.finish(Leadership.UNKNOWN, () -> finished.complete(null)));
     line.release();
     await(finished);
     follower.awaitLeader();
@@ -299,10 +300,38 @@ class JournalTailTest extends RealEtcd {
     follower.awaitLeader();
     line.reads.clear();
     CompletableFuture<Void> finished = new CompletableFuture<>();
-    onStrand(() -> follower.tail.finish(() -> finished.complete(null)));
+    long head = get(keys.head()).modRevision();
+    onStrand(() -> follower.tail.finish(head, () -> finished.complete(null)));
+    await(finished);
+    assertEquals(List.of(), line.reads);
+    follower.awaitLeader();
+    assertEquals(0, line.watches(), "it follows no more");
+  }
+
+  @Test
+  void shouldReadOnceMoreWhenTheLastHeadIsNotKnown() {
+    start(revision());
+    append(20);
+    follower.awaitLeader();
+    line.reads.clear();
+    CompletableFuture<Void> finished = new CompletableFuture<>();
+    onStrand(() -> follower.tail.finish(Leadership.UNKNOWN, () -> finished.complete(null)));
     await(finished);
     assertEquals(2, line.reads.size(), "one page and the head");
     follower.awaitLeader();
+  }
+
+  @Test
+  void shouldReadWhatTheLastHeadSaysIsMissing() {
+    start(revision());
+    append(5);
+    follower.awaitLeader();
+    line.reads.clear();
+    long head = get(keys.head()).modRevision();
+    CompletableFuture<Void> finished = new CompletableFuture<>();
+    onStrand(() -> follower.tail.finish(head + 1, () -> finished.complete(null)));
+    await(finished);
+    assertEquals(2, line.reads.size(), "a head that has not come here is asked for");
   }
 
   @Test

@@ -69,6 +69,7 @@ final class RandomLeader {
     this.open = new OpenEntry(keys, term, 1, now);
     replica.begin(term);
     fleet.openTerm(now);
+    fleet.listed();
     for (int i = 0; i < 3; i++) {
       startWorker("w" + i, 1);
     }

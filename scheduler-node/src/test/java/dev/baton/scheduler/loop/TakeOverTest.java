@@ -253,20 +253,15 @@ class TakeOverTest extends RealEtcd {
   }
 
   @Test
-  void shouldKnowAWorkerThatRegistersWhileItTakesOver() {
-    standby.reads.reads.clear();
-    standby.reads.hold(key -> key.startsWith(keys.journal()) || key.equals(keys.head()));
-    leader.resign();
-    awaitUntil(
-        "it has listed the workers",
-        () -> standby.reads.reads.stream().anyMatch(key -> key.startsWith(keys.workers())));
+  void shouldKnowAWorkerThatRegistersWhileTheWorkersAreListed() {
+    standby.reads.hold(key -> key.startsWith(keys.workers()));
+    failOver();
     TestWorker late = nodes.worker("late", 8);
     late.handle(assignment -> LoopCluster.success(assignment, "1"));
+    standby.reads.release();
     awaitUntil(
         "it knows it",
         () -> await(standby.read(0, SOON, view -> view.fleet().registration("late") != null)));
-    standby.reads.release();
-    standby.awaitLeading();
     nodes.bury(worker);
     RunId id = standby.run(nodes.submission(Workflows.one("w")));
     standby.awaitStatus(id, RunStatus.SUCCESS);
