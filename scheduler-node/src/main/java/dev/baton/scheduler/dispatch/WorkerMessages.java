@@ -60,7 +60,8 @@ final class WorkerMessages {
         message.getTerm(),
         names(inventory.getRunningList()),
         names(inventory.getResultsList()),
-        names(inventory.getReturnedList()));
+        names(inventory.getReturnedList()),
+        names(inventory.getLingeringList()));
   }
 
   private static WorkerReport.Finished finished(TaskResult result, Outcome outcome) {
@@ -90,6 +91,11 @@ final class WorkerMessages {
 
   private static AttemptName name(dev.baton.proto.v1.AttemptName name) {
     return new AttemptName(name.getRunId(), name.getTaskId(), name.getAttempt());
+  }
+
+  static AttemptName name(TaskAssignment assignment) {
+    return new AttemptName(
+        assignment.getWorkflowId(), assignment.getTaskId(), assignment.getAttempt());
   }
 
   static dev.baton.proto.v1.AttemptName name(AttemptName name) {

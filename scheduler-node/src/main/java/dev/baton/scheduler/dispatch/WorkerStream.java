@@ -1,11 +1,14 @@
 package dev.baton.scheduler.dispatch;
 
 import dev.baton.proto.v1.SchedulerMessage;
+import dev.baton.proto.v1.TaskAssignment;
 import dev.baton.scheduler.model.WorkerLife;
 import io.grpc.Status;
 import io.grpc.stub.ServerCallStreamObserver;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.List;
+import java.util.function.Predicate;
 
 /**
  * One open stream to one life of a worker. What is said between two flushes gathers here; what the
@@ -88,21 +91,39 @@ final class WorkerStream {
     if (closed) {
       return;
     }
+    if (waiting.isEmpty() && wire.isReady()) {
+      wire.onNext(message);
+      return;
+    }
     waiting.addLast(message);
     waitingBytes += message.getSerializedSize();
-    drain();
     if (waitingBytes > WAITING_BYTES) {
       close(Status.RESOURCE_EXHAUSTED.withDescription("The worker does not read its stream."));
     }
   }
 
-  /** The transport takes more. */
-  synchronized void drain() {
+  /**
+   * The transport takes more. While an assignment waited its attempt may have been given up, or its
+   * run stopped.
+   *
+   * @param isCurrent whether it may leave
+   */
+  synchronized void drain(Predicate<TaskAssignment> isCurrent) {
     while (!closed && !waiting.isEmpty() && wire.isReady()) {
       SchedulerMessage message = waiting.removeFirst();
       waitingBytes -= message.getSerializedSize();
-      wire.onNext(message);
+      wire.onNext(without(message, isCurrent.negate()));
     }
+  }
+
+  private static SchedulerMessage without(
+      SchedulerMessage message, Predicate<TaskAssignment> stale) {
+    if (message.getAssignmentsList().stream().noneMatch(stale)) {
+      return message;
+    }
+    List<TaskAssignment> kept =
+        message.getAssignmentsList().stream().filter(stale.negate()).toList();
+    return message.toBuilder().clearAssignments().addAllAssignments(kept).build();
   }
 
   synchronized void close(Status status) {

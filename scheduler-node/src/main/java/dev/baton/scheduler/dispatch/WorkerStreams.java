@@ -113,7 +113,7 @@ public final class WorkerStreams extends WorkflowServiceGrpc.WorkflowServiceImpl
     void onReady() {
       WorkerStream opened = stream;
       if (opened != null) {
-        opened.drain();
+        strand.execute(() -> opened.drain(assignment -> isCurrent(opened.life(), assignment)));
       }
     }
 
@@ -245,6 +245,12 @@ public final class WorkerStreams extends WorkflowServiceGrpc.WorkflowServiceImpl
     if (hearer != null) {
       hearer.onStreamClosed(ended.life());
     }
+  }
+
+  /** Whether the attempt is still to be started there. */
+  private boolean isCurrent(WorkerLife to, TaskAssignment assignment) {
+    SchedulerLoop decider = loop;
+    return decider != null && decider.isCurrent(to, WorkerMessages.name(assignment));
   }
 
   private void ping() {

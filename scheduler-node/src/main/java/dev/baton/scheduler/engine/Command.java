@@ -47,12 +47,17 @@ public sealed interface Command {
   /** A worker was told to stop an attempt that it does not hold, and will never start. */
   record TakeCancelUnknown(WorkerLife from, AttemptName name) implements Command {}
 
-  /** A worker says everything that it holds. */
+  /**
+   * A worker says everything that it holds.
+   *
+   * @param lingering they have ended and are judged, but still fill slots
+   */
   record TakeInventory(
       WorkerLife from,
       List<AttemptName> running,
       List<AttemptName> results,
-      List<AttemptName> returned)
+      List<AttemptName> returned,
+      List<AttemptName> lingering)
       implements Command {}
 
   /** Give up what a worker that is gone was running; repeated until nothing is left. */

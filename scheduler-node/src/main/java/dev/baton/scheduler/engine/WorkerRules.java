@@ -32,7 +32,7 @@ final class WorkerRules {
     WorkerLife from = inventory.from();
     Draft draft = new Draft();
     Set<AttemptRef> settled = new HashSet<>();
-    Set<AttemptName> foreign = new HashSet<>();
+    Set<AttemptName> foreign = new HashSet<>(inventory.lingering());
     for (AttemptName name : inventory.running()) {
       takeRunning(from, name, draft, settled, foreign);
     }

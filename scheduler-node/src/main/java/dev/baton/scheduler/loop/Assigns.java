@@ -5,8 +5,10 @@ import dev.baton.scheduler.engine.ClusterState;
 import dev.baton.scheduler.engine.Command;
 import dev.baton.scheduler.engine.Run;
 import dev.baton.scheduler.engine.TaskState;
+import dev.baton.scheduler.model.AttemptName;
 import dev.baton.scheduler.model.AttemptRef;
 import dev.baton.scheduler.model.Output;
+import dev.baton.scheduler.model.RunId;
 import dev.baton.scheduler.model.RunParams;
 import dev.baton.scheduler.model.TaskStatus;
 import dev.baton.scheduler.model.WorkerLife;
@@ -17,6 +19,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -205,6 +208,14 @@ final class Assigns {
                 seq));
     backstops.sent(attempt, timeout);
     touched.run();
+  }
+
+  boolean isCurrent(WorkerLife to, AttemptName name) {
+    Run run = RunId.parse(name.runId()).map(state::run).orElse(null);
+    OptionalInt task = run == null ? OptionalInt.empty() : run.workflow().indexOf(name.taskId());
+    return run != null
+        && task.isPresent()
+        && current(to, new AttemptRef(run.number(), task.getAsInt(), name.attempt())) != null;
   }
 
   /** The run, if this attempt is still to be started there. */

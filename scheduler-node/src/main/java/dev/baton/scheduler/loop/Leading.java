@@ -11,6 +11,7 @@ import dev.baton.scheduler.engine.Event;
 import dev.baton.scheduler.engine.Fleet;
 import dev.baton.scheduler.engine.Run;
 import dev.baton.scheduler.journal.Replica;
+import dev.baton.scheduler.model.AttemptName;
 import dev.baton.scheduler.model.AttemptRef;
 import dev.baton.scheduler.model.Limits;
 import dev.baton.scheduler.model.Refusal;
@@ -192,11 +193,20 @@ final class Leading implements Pipeline.Listener, Decisions.Listener {
     touched();
   }
 
+  /** Whether what was said to a worker a while ago still holds. */
+  boolean isCurrent(WorkerLife to, AttemptName name) {
+    return assigns.isCurrent(to, name);
+  }
+
   private void onInventory(WorkerLife from, WorkerReport.Inventory inventory) {
     loop.listener().onInventory();
     decisions.soon(
         new Command.TakeInventory(
-            from, inventory.running(), inventory.results(), inventory.returned()));
+            from,
+            inventory.running(),
+            inventory.results(),
+            inventory.returned(),
+            inventory.lingering()));
     for (AttemptRef attempt : state().workers().running(from)) {
       backstops.known(attempt, timeoutOf(attempt));
     }

@@ -12,6 +12,7 @@ import dev.baton.scheduler.journal.Replica;
 import dev.baton.scheduler.journal.SnapshotWriter;
 import dev.baton.scheduler.journal.StateLoader;
 import dev.baton.scheduler.journal.UnknownEventException;
+import dev.baton.scheduler.model.AttemptName;
 import dev.baton.scheduler.model.Refusal;
 import dev.baton.scheduler.model.RefusalCode;
 import dev.baton.scheduler.model.RunId;
@@ -284,6 +285,11 @@ public final class SchedulerLoop
       loop.listener().onFault("taking a report");
       taken.run();
     }
+  }
+
+  /** Whether this node leads, and the attempt is still to be started there; on the strand. */
+  public boolean isCurrent(WorkerLife to, AttemptName name) {
+    return leading != null && leading.isCurrent(to, name);
   }
 
   /** Another node asks whether this one lives: {@code pong} says so, on the loop's thread. */

@@ -24,13 +24,23 @@ public record WorkerReport(
     return new WorkerReport(null, results, returned, cancelledUnknown, progress);
   }
 
-  /** All that it holds; {@code term} is the one whose leader asked. */
+  /**
+   * All that it holds.
+   *
+   * @param term whose leader asked
+   * @param lingering they have ended and are judged, but still fill slots
+   */
   public record Inventory(
-      long term, List<AttemptName> running, List<AttemptName> results, List<AttemptName> returned) {
+      long term,
+      List<AttemptName> running,
+      List<AttemptName> results,
+      List<AttemptName> returned,
+      List<AttemptName> lingering) {
     public Inventory {
       running = List.copyOf(running);
       results = List.copyOf(results);
       returned = List.copyOf(returned);
+      lingering = List.copyOf(lingering);
     }
   }
 

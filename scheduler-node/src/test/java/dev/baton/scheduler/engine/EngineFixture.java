@@ -357,7 +357,12 @@ final class EngineFixture {
       List<AttemptName> running,
       List<AttemptName> results,
       List<AttemptName> returned) {
-    return decide(new Command.TakeInventory(from, running, results, returned));
+    return decide(new Command.TakeInventory(from, running, results, returned, List.of()));
+  }
+
+  /** It holds nothing but attempts that have ended and were judged. */
+  Decided lingering(WorkerLife from, AttemptName... names) {
+    return decide(new Command.TakeInventory(from, List.of(), List.of(), List.of(), List.of(names)));
   }
 
   /** Every task of the run succeeds in turn; it retires. */

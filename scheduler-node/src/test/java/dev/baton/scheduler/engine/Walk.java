@@ -222,7 +222,11 @@ final class Walk {
         if (!worker.connected) {
           decide(
               new Command.TakeInventory(
-                  new WorkerLife("stranger", "1"), List.of(junk), List.of(junk), List.of(junk)));
+                  new WorkerLife("stranger", "1"),
+                  List.of(junk),
+                  List.of(junk),
+                  List.of(junk),
+                  List.of(junk)));
         }
       }
     }

@@ -73,7 +73,7 @@ final class WalkWorker {
   void inventory() {
     up.add(
         new Command.TakeInventory(
-            life, someTwice(running), someTwice(outbox.keySet()), someTwice(returned)));
+            life, someTwice(running), someTwice(outbox.keySet()), someTwice(returned), List.of()));
     outbox.forEach((name, result) -> up.add(new Command.TakeResult(life, name, result)));
     returned.forEach(name -> up.add(new Command.TakeReturn(life, name)));
   }

@@ -171,6 +171,17 @@ class WorkerRulesTest {
   }
 
   @Test
+  void shouldNotAdoptALostAttemptThatHasEnded() {
+    Run run = cluster.submit(Flow.of("a"));
+    cluster.assignAll();
+    cluster.lose(w);
+    cluster.lingering(w, cluster.name(run, "a", 1)).events().effects();
+    assertEquals(1, cluster.fleet.used(w, cluster.state.workers()), "it fills a slot");
+    cluster.expect(run, "a", TaskStatus.READY);
+    assertEquals(2, cluster.assignAll().getFirst().attempt().attempt());
+  }
+
+  @Test
   void shouldCancelALostAttemptWhoseTaskWentOn() {
     Run run = cluster.submit(Flow.of("a"));
     cluster.assignAll();

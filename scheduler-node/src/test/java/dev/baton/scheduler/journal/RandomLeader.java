@@ -83,7 +83,7 @@ final class RandomLeader {
         new Fleet.Registration(started, Set.of("*"), 4, Map.of(), "127.0.0.1:1", "1", 1));
     fleet.streamOpened(started, now);
     // What it does not hold is repeated, what an older life held is lost.
-    decide(new Command.TakeInventory(started, List.of(), List.of(), List.of()));
+    decide(new Command.TakeInventory(started, List.of(), List.of(), List.of(), List.of()));
   }
 
   /** So many entries of some events each. */

@@ -210,7 +210,7 @@ class FaultsTest extends RealEtcd {
     node.hear(
         worker.life,
         new WorkerReport(
-            new WorkerReport.Inventory(term, names, List.of(), List.of()),
+            new WorkerReport.Inventory(term, names, List.of(), List.of(), List.of()),
             List.of(),
             List.of(),
             List.of(),
@@ -237,7 +237,8 @@ class FaultsTest extends RealEtcd {
     node.hear(
         worker.life,
         new WorkerReport(
-            new WorkerReport.Inventory(node.loop.leader().term(), names, List.of(), List.of()),
+            new WorkerReport.Inventory(
+                node.loop.leader().term(), names, List.of(), List.of(), List.of()),
             List.of(),
             List.of(),
             List.of(),

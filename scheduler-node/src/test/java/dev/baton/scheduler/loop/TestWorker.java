@@ -209,6 +209,7 @@ final class TestWorker {
                   this.term,
                   List.copyOf(running.keySet()),
                   List.copyOf(outbox.keySet()),
+                  List.of(),
                   List.of()),
               List.of(),
               List.of(),

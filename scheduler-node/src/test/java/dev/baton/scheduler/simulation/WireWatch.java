@@ -18,9 +18,7 @@ import dev.baton.scheduler.simulation.TaskBook.Task;
 import dev.baton.worker.protocol.AttemptId;
 import java.time.Duration;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.Map;
-import java.util.Set;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -39,7 +37,10 @@ final class WireWatch {
   private final Predicate<WorkerLife> isWell;
   private final Map<WorkerLife, Long> heardAt = new HashMap<>();
   private final Map<WorkerLife, Long> heardSince = new HashMap<>();
-  private final Set<AttemptId> started = new HashSet<>();
+
+  /** And in which run: an id that the history has forgotten can be given again. */
+  private final Map<AttemptId, Long> started = new HashMap<>();
+
   private final Map<AttemptId, TaskResult> results = new HashMap<>();
   private final Map<AttemptId, Long> sentAt = new HashMap<>();
 
@@ -68,7 +69,7 @@ final class WireWatch {
     // Who is first in the journal knows all that is in it; an older leader may not.
     boolean leads = message.getTerm() == observer.term();
     for (TaskAssignment assignment : message.getAssignmentsList()) {
-      assigns(node, assignment, leads);
+      assigns(node, to, assignment, leads);
     }
     for (ResultAck ack : message.getAcksList()) {
       acknowledges(to, ack, leads);
@@ -78,7 +79,7 @@ final class WireWatch {
     }
   }
 
-  private void assigns(String node, TaskAssignment assignment, boolean leads) {
+  private void assigns(String node, WorkerLife to, TaskAssignment assignment, boolean leads) {
     AttemptId id = AttemptId.of(assignment);
     Task task = task(id);
     judge.check(
@@ -104,9 +105,10 @@ final class WireWatch {
       judge.check(
           Invariant.ONE_LIVE,
           task.isRunning(id.attempt()),
-          "%s sends %s though the task is %s after attempt %d",
+          "%s sends %s to %s though the task is %s after attempt %d",
           node,
           id,
+          to,
           task.status,
           task.attempt);
     }
@@ -213,7 +215,6 @@ final class WireWatch {
   void started(WorkerLife at, int slots, TaskAssignment assignment, int handlers) {
     AttemptId id = AttemptId.of(assignment);
     coverage.see(Sight.ATTEMPT_STARTED);
-    judge.check(Invariant.ONE_LIVE, started.add(id), "%s is started again, at %s", id, at);
     judge.check(
         Invariant.SLOTS,
         handlers < slots,
@@ -227,14 +228,21 @@ final class WireWatch {
     if (run == null || task == null) {
       throw judge.violated(Invariant.ACKNOWLEDGED, "%s starts, and is not in the journal", id);
     }
-    for (int before : task.spec.dependsOn()) {
+    Long before = started.put(id, run.number);
+    judge.check(
+        Invariant.ONE_LIVE,
+        before == null || before != run.number,
+        "%s is started again, at %s",
+        id,
+        at);
+    for (int first : task.spec.dependsOn()) {
       judge.check(
           Invariant.DAG_ORDER,
-          run.tasks[before].status == TaskStatus.SUCCESS,
+          run.tasks[first].status == TaskStatus.SUCCESS,
           "%s starts though task %d is %s",
           id,
-          before,
-          run.tasks[before].status);
+          first,
+          run.tasks[first].status);
     }
     if (task.attempt == id.attempt()) {
       judge.check(
@@ -279,7 +287,7 @@ final class WireWatch {
     }
     judge.check(
         Invariant.ONE_LIVE,
-        ended.outcome() != Outcome.RETURNED || !started.contains(id),
+        ended.outcome() != Outcome.RETURNED || started.getOrDefault(id, -1L) != run.number,
         "%s is recorded as returned, but it was started",
         id);
     judge.check(

@@ -370,10 +370,9 @@ public final class WorkerProtocol {
     Inventory.Builder inventory =
         Inventory.newBuilder().setFreeSlots(draining ? 0 : Math.max(0, slots - slotsUsed()));
     running.forEach(id -> inventory.addRunning(id.toProto()));
-    // Its result is judged, but it still fills a slot: the leader must know.
     overdue.stream()
         .filter(id -> !outbox.containsKey(id))
-        .forEach(id -> inventory.addRunning(id.toProto()));
+        .forEach(id -> inventory.addLingering(id.toProto()));
     outbox.keySet().forEach(id -> inventory.addResults(id.toProto()));
     returned.forEach(id -> inventory.addReturned(id.toProto()));
     return inventory.build();

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.baton.proto.v1.Inventory;
 import dev.baton.proto.v1.InventoryRequest;
 import dev.baton.proto.v1.Ping;
 import dev.baton.proto.v1.Pong;
@@ -319,7 +320,9 @@ class WorkerProtocolTest {
     assertEquals(1, worker.overdueCount());
     out.sent.clear();
     say(A, message(10).setInventoryRequest(InventoryRequest.getDefaultInstance()));
-    assertEquals(List.of(id(1).toProto()), out.take(A).getFirst().getInventory().getRunningList());
+    Inventory held = out.take(A).getFirst().getInventory();
+    assertEquals(List.of(id(1).toProto()), held.getLingeringList());
+    assertEquals(List.of(), held.getRunningList(), "it was judged, and must not be taken up again");
     cancel(A, id(1));
     assertEquals(List.of(), out.take(A), "it is held: the cancel is not of an unknown attempt");
     worker.handlerReturned(id(1));
