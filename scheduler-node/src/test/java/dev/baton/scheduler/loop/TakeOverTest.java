@@ -253,6 +253,12 @@ class TakeOverTest extends RealEtcd {
   }
 
   @Test
+  void shouldHaveAConnectionForItsFirstEntry() {
+    awaitUntil("it was used", () -> standby.appends.reads.contains(keys.leader()));
+    assertEquals(List.of(), standby.appends.sent, "to read only");
+  }
+
+  @Test
   void shouldKnowAWorkerThatRegistersWhileTheWorkersAreListed() {
     standby.reads.hold(key -> key.startsWith(keys.workers()));
     failOver();

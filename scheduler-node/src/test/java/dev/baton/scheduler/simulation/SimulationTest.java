@@ -69,7 +69,7 @@ class SimulationTest {
 
   /** Each found a fault of the product, in what it told before there were more kinds of fault. */
   @ParameterizedTest
-  @ValueSource(longs = {52, 63, 98, 1169})
+  @ValueSource(longs = {52, 63, 98, 1169, 1317, 9929, 28111})
   void keepsWhatWasRepaired(long seed) {
     Seeds.Failure failure = new Seeds().run(seed, false);
     assertNull(failure, () -> String.valueOf(failure));
