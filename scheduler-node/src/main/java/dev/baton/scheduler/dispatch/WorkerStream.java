@@ -106,24 +106,21 @@ final class WorkerStream {
    * The transport takes more. While an assignment waited its attempt may have been given up, or its
    * run stopped.
    *
-   * @param isCurrent whether it may leave
+   * @param leaves asked once of each assignment that waited: whether it leaves
    */
-  synchronized void drain(Predicate<TaskAssignment> isCurrent) {
+  synchronized void drain(Predicate<TaskAssignment> leaves) {
     while (!closed && !waiting.isEmpty() && wire.isReady()) {
       SchedulerMessage message = waiting.removeFirst();
       waitingBytes -= message.getSerializedSize();
-      wire.onNext(without(message, isCurrent.negate()));
+      wire.onNext(only(message, leaves));
     }
   }
 
-  private static SchedulerMessage without(
-      SchedulerMessage message, Predicate<TaskAssignment> stale) {
-    if (message.getAssignmentsList().stream().noneMatch(stale)) {
-      return message;
-    }
-    List<TaskAssignment> kept =
-        message.getAssignmentsList().stream().filter(stale.negate()).toList();
-    return message.toBuilder().clearAssignments().addAllAssignments(kept).build();
+  private static SchedulerMessage only(SchedulerMessage message, Predicate<TaskAssignment> leaves) {
+    List<TaskAssignment> kept = message.getAssignmentsList().stream().filter(leaves).toList();
+    return kept.size() == message.getAssignmentsCount()
+        ? message
+        : message.toBuilder().clearAssignments().addAllAssignments(kept).build();
   }
 
   synchronized void close(Status status) {

@@ -113,7 +113,7 @@ public final class WorkerStreams extends WorkflowServiceGrpc.WorkflowServiceImpl
     void onReady() {
       WorkerStream opened = stream;
       if (opened != null) {
-        strand.execute(() -> opened.drain(assignment -> isCurrent(opened.life(), assignment)));
+        strand.execute(() -> opened.drain(assignment -> leavesLate(opened.life(), assignment)));
       }
     }
 
@@ -247,10 +247,9 @@ public final class WorkerStreams extends WorkflowServiceGrpc.WorkflowServiceImpl
     }
   }
 
-  /** Whether the attempt is still to be started there. */
-  private boolean isCurrent(WorkerLife to, TaskAssignment assignment) {
+  private boolean leavesLate(WorkerLife to, TaskAssignment assignment) {
     SchedulerLoop decider = loop;
-    return decider != null && decider.isCurrent(to, WorkerMessages.name(assignment));
+    return decider != null && decider.leavesLate(to, WorkerMessages.name(assignment));
   }
 
   private void ping() {

@@ -210,12 +210,19 @@ final class Assigns {
     touched.run();
   }
 
-  boolean isCurrent(WorkerLife to, AttemptName name) {
+  /** What was sent has waited until now: whether it still is to leave. Its time counts anew. */
+  boolean leavesLate(WorkerLife to, AttemptName name) {
     Run run = RunId.parse(name.runId()).map(state::run).orElse(null);
     OptionalInt task = run == null ? OptionalInt.empty() : run.workflow().indexOf(name.taskId());
-    return run != null
-        && task.isPresent()
-        && current(to, new AttemptRef(run.number(), task.getAsInt(), name.attempt())) != null;
+    if (run == null || task.isEmpty()) {
+      return false;
+    }
+    AttemptRef attempt = new AttemptRef(run.number(), task.getAsInt(), name.attempt());
+    if (current(to, attempt) == null) {
+      return false;
+    }
+    backstops.sent(attempt, run.workflow().task(attempt.task()).timeout().toMillis());
+    return true;
   }
 
   /** The run, if this attempt is still to be started there. */

@@ -193,9 +193,9 @@ final class Leading implements Pipeline.Listener, Decisions.Listener {
     touched();
   }
 
-  /** Whether what was said to a worker a while ago still holds. */
-  boolean isCurrent(WorkerLife to, AttemptName name) {
-    return assigns.isCurrent(to, name);
+  /** An assignment could not leave at once; whether it is to leave now. */
+  boolean leavesLate(WorkerLife to, AttemptName name) {
+    return assigns.leavesLate(to, name);
   }
 
   private void onInventory(WorkerLife from, WorkerReport.Inventory inventory) {

@@ -287,9 +287,13 @@ public final class SchedulerLoop
     }
   }
 
-  /** Whether this node leads, and the attempt is still to be started there; on the strand. */
-  public boolean isCurrent(WorkerLife to, AttemptName name) {
-    return leading != null && leading.isCurrent(to, name);
+  /**
+   * An assignment that had to wait for its stream can leave now; to be called on the strand.
+   *
+   * @return false: its attempt is not to be started there any more, and it must not leave
+   */
+  public boolean leavesLate(WorkerLife to, AttemptName name) {
+    return leading != null && leading.leavesLate(to, name);
   }
 
   /** Another node asks whether this one lives: {@code pong} says so, on the loop's thread. */
