@@ -145,8 +145,7 @@ final class Nemesis {
       case CUT_NODES -> cut(anyNode().id(), anyNode().id(), Sight.FAULT_CUT_NODES);
       case CUT_WORKERS -> cut(anyNode().id(), anyWorker().id(), Sight.FAULT_CUT_WORKERS);
       case STREAM_BROKEN -> see(cluster.network().breakOne(), Sight.FAULT_STREAM_BROKEN);
-      case STREAM_HUNG ->
-          see(cluster.network().hangOne(between(200, 12_000)), Sight.FAULT_STREAM_HUNG);
+      case STREAM_HUNG -> hang();
       case ETCD_LOSSES -> {
         etcd.loseRequests(random.nextInt(20) / 100.0);
         etcd.loseAnswers(random.nextInt(30) / 100.0);
@@ -264,6 +263,22 @@ final class Nemesis {
     etcd.isolate(member);
     cluster.coverage().see(Sight.FAULT_ETCD_ISOLATED);
     after(shortestMillis, longestMillis, () -> etcd.rejoin(member));
+  }
+
+  /**
+   * One stream; or all of a leader that then stands still, so that what it has just said arrives
+   * when another may lead.
+   */
+  private void hang() {
+    if (random.nextBoolean()) {
+      see(cluster.network().hangOne(between(200, 12_000)), Sight.FAULT_STREAM_HUNG);
+      return;
+    }
+    SimulatedNode node = likelyLeader();
+    cluster.coverage().see(Sight.FAULT_STREAM_HUNG);
+    cluster.network().hangAll(node.id(), between(1_800, 3_200));
+    after(20, 300, node::pause);
+    after(3_500, 6_000, () -> wake(node));
   }
 
   private void resign() {

@@ -150,6 +150,22 @@ final class Network {
     return true;
   }
 
+  /**
+   * The same for all streams of a process: what is under way there arrives when the time is over.
+   */
+  void hangAll(String name, Duration time) {
+    SimulatedProcess process = find(name);
+    if (process != null) {
+      wires.stream()
+          .filter(wire -> wire.stands() && wire.touches(process))
+          .toList()
+          .forEach(wire -> {
+            wire.hang();
+            world.after(time, wire::unhang);
+          });
+    }
+  }
+
   private boolean isSilent(String name) {
     SimulatedProcess process = processes.get(name);
     return process != null && !process.isAlive() && process.isSilent();

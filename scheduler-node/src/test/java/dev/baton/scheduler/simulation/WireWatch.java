@@ -91,7 +91,8 @@ final class WireWatch {
     if (sentAt.containsKey(id)) {
       coverage.see(Sight.ASSIGN_AGAIN);
     }
-    if (leads || !sentAt.containsKey(id)) {
+    if (leads) {
+      // What a leader that was replaced still says, its successor can't count from.
       sentAt.put(id, trueMillis.getAsLong());
     }
     if (leads && task != null) {
