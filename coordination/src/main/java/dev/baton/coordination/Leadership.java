@@ -36,7 +36,7 @@ public final class Leadership {
   public static final Duration DEFAULT_TTL = Duration.ofSeconds(5);
 
   /** A head that must be read. */
-  public static final long UNKNOWN = -1;
+  public static final long UNKNOWN_HEAD = -1;
 
   private static final long SILENT_LOOP_NANOS = Duration.ofSeconds(3).toNanos();
   private static final long TAKE_OVER_NANOS = Duration.ofSeconds(10).toNanos();
@@ -51,7 +51,7 @@ public final class Leadership {
      * This node leads; {@link #onLeader} was called before.
      *
      * @param headRevision mod revision of the journal's head when it won, since when nobody else
-     *     can append; 0: there is none yet; {@link #UNKNOWN}: the answer that told it is lost
+     *     can append; 0: there is none yet; {@link #UNKNOWN_HEAD}: the answer that told it is lost
      */
     void onWon(long term, long headRevision);
 
@@ -390,7 +390,7 @@ public final class Leadership {
 
   private void judge(OwnLease mine, long revision, @Nullable KeyValue found) {
     if (found != null && found.leaseId() == mine.id()) {
-      won(mine, found, UNKNOWN);
+      won(mine, found, UNKNOWN_HEAD);
     } else {
       end();
       watch.seen(revision, found);

@@ -142,7 +142,7 @@ class LeadershipTest extends RealEtcd {
     Etcd.KeyValue key = read(keys.leader()).keyValue();
     assertEquals(a.term, key == null ? 0 : key.modRevision());
     assertEquals(1, a.network.sent.size());
-    assertEquals(Leadership.UNKNOWN, a.head);
+    assertEquals(Leadership.UNKNOWN_HEAD, a.head);
   }
 
   @Test

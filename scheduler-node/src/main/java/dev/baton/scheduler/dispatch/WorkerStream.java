@@ -102,6 +102,11 @@ final class WorkerStream {
     }
   }
 
+  /** Whether something was said that the transport has not taken. */
+  synchronized boolean hasWaiting() {
+    return !waiting.isEmpty();
+  }
+
   /**
    * The transport takes more. While an assignment waited its attempt may have been given up, or its
    * run stopped.

@@ -112,7 +112,7 @@ public final class WorkerStreams extends WorkflowServiceGrpc.WorkflowServiceImpl
 
     void onReady() {
       WorkerStream opened = stream;
-      if (opened != null) {
+      if (opened != null && opened.hasWaiting()) {
         strand.execute(() -> opened.drain(assignment -> leavesLate(opened.life(), assignment)));
       }
     }

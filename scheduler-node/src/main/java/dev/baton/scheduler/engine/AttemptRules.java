@@ -9,14 +9,12 @@ import dev.baton.scheduler.model.AttemptRef;
 import dev.baton.scheduler.model.Limits;
 import dev.baton.scheduler.model.Outcome;
 import dev.baton.scheduler.model.Output;
-import dev.baton.scheduler.model.RunId;
 import dev.baton.scheduler.model.TaskStatus;
 import dev.baton.scheduler.model.WorkerLife;
 import dev.baton.workflow.OnFailure;
 import dev.baton.workflow.RetryPolicy;
 import java.util.List;
 import java.util.Objects;
-import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 
 /** What becomes of attempts: which result counts, and whether another attempt follows. */
@@ -32,27 +30,6 @@ final class AttemptRules {
     this.fleet = fleet;
   }
 
-  /** A live run and one of its tasks. */
-  record Place(Run run, int task) {
-    TaskState state() {
-      return run.task(task);
-    }
-
-    AttemptRef attempt(int number) {
-      return new AttemptRef(run.number(), task, number);
-    }
-  }
-
-  /** Null: no live run has such a task. */
-  @Nullable Place find(AttemptName name) {
-    Run run = RunId.parse(name.runId()).map(state::run).orElse(null);
-    if (run == null) {
-      return null;
-    }
-    OptionalInt task = run.workflow().indexOf(name.taskId());
-    return task.isPresent() ? new Place(run, task.getAsInt()) : null;
-  }
-
   Decision takeResult(Command.TakeResult take) {
     AttemptName name = take.name();
     fleet.freed(take.from(), name);
@@ -60,7 +37,7 @@ final class AttemptRules {
     if (verdict != null) {
       return ack(take, verdict);
     }
-    Place place = Objects.requireNonNull(find(name));
+    Place place = Objects.requireNonNull(state.place(name));
     Attempt last = Objects.requireNonNull(place.state().lastAttempt());
     if (last.isLost() && take.result().outcome() != Outcome.SUCCESS) {
       return ack(take, Verdict.STALE);
@@ -70,7 +47,7 @@ final class AttemptRules {
 
   /** What becomes of a result of this attempt, whatever it says; null: it is to be looked at. */
   @Nullable Verdict verdict(WorkerLife from, AttemptName name) {
-    Place place = find(name);
+    Place place = state.place(name);
     if (place == null) {
       return Verdict.UNKNOWN;
     }
@@ -192,7 +169,7 @@ final class AttemptRules {
   Decision takeReturn(WorkerLife from, AttemptName name, Moment moment) {
     fleet.full(from, moment.now());
     fleet.gone(from, name);
-    Place place = find(name);
+    Place place = state.place(name);
     Attempt last = place == null ? null : place.state().lastAttempt();
     if (place == null || last == null) {
       return Decision.say(new Effect.SendAck(from, name, Verdict.UNKNOWN));
@@ -224,7 +201,7 @@ final class AttemptRules {
 
   Decision takeCancelUnknown(WorkerLife from, AttemptName name) {
     fleet.gone(from, name);
-    Place place = find(name);
+    Place place = state.place(name);
     Attempt last = place == null ? null : place.state().lastAttempt();
     if (place == null
         || last == null

@@ -1,6 +1,7 @@
 package dev.baton.scheduler.engine;
 
 import dev.baton.scheduler.engine.ReadyQueues.ReadyTask;
+import dev.baton.scheduler.model.AttemptName;
 import dev.baton.scheduler.model.AttemptRef;
 import dev.baton.scheduler.model.Outcome;
 import dev.baton.scheduler.model.RunId;
@@ -16,6 +17,7 @@ import java.util.Comparator;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.OptionalInt;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
@@ -79,6 +81,16 @@ public final class ClusterState {
 
   public @Nullable Run run(RunId id) {
     return runsById.get(id);
+  }
+
+  /** Where an attempt belongs; null: no live run has such a task. */
+  public @Nullable Place place(AttemptName name) {
+    Run run = RunId.parse(name.runId()).map(this::run).orElse(null);
+    if (run == null) {
+      return null;
+    }
+    OptionalInt task = run.workflow().indexOf(name.taskId());
+    return task.isPresent() ? new Place(run, task.getAsInt()) : null;
   }
 
   /** The live run with this key, which must not be empty. */

@@ -1,6 +1,5 @@
 package dev.baton.scheduler.engine;
 
-import dev.baton.scheduler.engine.AttemptRules.Place;
 import dev.baton.scheduler.engine.Effect.Verdict;
 import dev.baton.scheduler.engine.Engine.Moment;
 import dev.baton.scheduler.model.AttemptName;
@@ -59,7 +58,7 @@ final class WorkerRules {
 
   /** False if the inventory has named this attempt before: it is decided once. */
   private boolean settle(AttemptName name, Set<AttemptRef> settled) {
-    Place place = attempts.find(name);
+    Place place = state.place(name);
     return place == null || settled.add(place.attempt(name.attempt()));
   }
 
@@ -74,7 +73,7 @@ final class WorkerRules {
       Draft draft,
       Set<AttemptRef> settled,
       Set<AttemptName> foreign) {
-    Place place = attempts.find(name);
+    Place place = state.place(name);
     Attempt last = place == null ? null : place.state().lastAttempt();
     if (place == null || last == null || !mayRun(place, last, from, name)) {
       if (foreign.add(name)) {

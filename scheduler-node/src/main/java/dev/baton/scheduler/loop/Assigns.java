@@ -3,12 +3,12 @@ package dev.baton.scheduler.loop;
 import dev.baton.scheduler.engine.Attempt;
 import dev.baton.scheduler.engine.ClusterState;
 import dev.baton.scheduler.engine.Command;
+import dev.baton.scheduler.engine.Place;
 import dev.baton.scheduler.engine.Run;
 import dev.baton.scheduler.engine.TaskState;
 import dev.baton.scheduler.model.AttemptName;
 import dev.baton.scheduler.model.AttemptRef;
 import dev.baton.scheduler.model.Output;
-import dev.baton.scheduler.model.RunId;
 import dev.baton.scheduler.model.RunParams;
 import dev.baton.scheduler.model.TaskStatus;
 import dev.baton.scheduler.model.WorkerLife;
@@ -19,7 +19,6 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalInt;
 import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -212,16 +211,12 @@ final class Assigns {
 
   /** What was sent has waited until now: whether it still is to leave. Its time counts anew. */
   boolean leavesLate(WorkerLife to, AttemptName name) {
-    Run run = RunId.parse(name.runId()).map(state::run).orElse(null);
-    OptionalInt task = run == null ? OptionalInt.empty() : run.workflow().indexOf(name.taskId());
-    if (run == null || task.isEmpty()) {
+    Place place = state.place(name);
+    if (place == null || current(to, place.attempt(name.attempt())) == null) {
       return false;
     }
-    AttemptRef attempt = new AttemptRef(run.number(), task.getAsInt(), name.attempt());
-    if (current(to, attempt) == null) {
-      return false;
-    }
-    backstops.sent(attempt, run.workflow().task(attempt.task()).timeout().toMillis());
+    TaskSpec spec = place.run().workflow().task(place.task());
+    backstops.sent(place.attempt(name.attempt()), spec.timeout().toMillis());
     return true;
   }
 

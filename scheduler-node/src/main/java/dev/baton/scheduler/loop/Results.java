@@ -5,19 +5,17 @@ import dev.baton.coordination.Answer;
 import dev.baton.scheduler.engine.Attempt;
 import dev.baton.scheduler.engine.ClusterState;
 import dev.baton.scheduler.engine.Command;
-import dev.baton.scheduler.engine.Run;
+import dev.baton.scheduler.engine.Place;
 import dev.baton.scheduler.journal.Outputs;
 import dev.baton.scheduler.model.AttemptRef;
 import dev.baton.scheduler.model.Limits;
 import dev.baton.scheduler.model.Outcome;
 import dev.baton.scheduler.model.Output;
-import dev.baton.scheduler.model.RunId;
 import dev.baton.scheduler.model.WorkerLife;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.OptionalInt;
 import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -158,17 +156,13 @@ final class Results {
 
   /** The attempt, if a success of it would be accepted now. */
   private @Nullable AttemptRef current(WorkerReport.Finished result) {
-    Run run = RunId.parse(result.name().runId()).map(state::run).orElse(null);
-    if (run == null) {
+    Place place = state.place(result.name());
+    if (place == null || place.state().status().isTerminal()) {
       return null;
     }
-    OptionalInt task = run.workflow().indexOf(result.name().taskId());
-    if (task.isEmpty() || run.task(task.getAsInt()).status().isTerminal()) {
-      return null;
-    }
-    Attempt last = run.task(task.getAsInt()).lastAttempt();
+    Attempt last = place.state().lastAttempt();
     return last != null && last.number() == result.name().attempt()
-        ? new AttemptRef(run.number(), task.getAsInt(), last.number())
+        ? place.attempt(last.number())
         : null;
   }
 }

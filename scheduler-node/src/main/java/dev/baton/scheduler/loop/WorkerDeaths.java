@@ -20,8 +20,8 @@ import org.jspecify.annotations.Nullable;
 final class WorkerDeaths {
   private static final Duration ASK_EVERY = Duration.ofSeconds(1);
 
-  /** Again after one second, two, four: a machine that has just started may be slow. */
-  private static final int LONGEST_PAUSE_SECONDS = 32;
+  /** A machine that has just started may be slow. */
+  private static final Pause FIRST_PAUSE = new Pause(ASK_EVERY, Duration.ofSeconds(32));
 
   private static final Duration BETWEEN_REFUSALS = Duration.ofMillis(50);
   private static final int MAX_ASKED = 32;
@@ -34,11 +34,11 @@ final class WorkerDeaths {
   private final Map<WorkerLife, String> reached = new HashMap<>();
 
   private final Set<WorkerLife> asked = new HashSet<>();
-  private final Map<WorkerLife, Pause> pauses = new HashMap<>();
+  private final Map<WorkerLife, Silence> silent = new HashMap<>();
   private long nextNanos;
 
   /** After an answer that did not come. */
-  private record Pause(long untilNanos, int seconds) {}
+  private record Silence(long untilNanos, Pause next) {}
 
   WorkerDeaths(Strand strand, Fleet fleet, WorkerPorts ports) {
     this.strand = strand;
@@ -55,15 +55,15 @@ final class WorkerDeaths {
     }
     nextNanos = now + ASK_EVERY.toNanos();
     reached.keySet().removeIf(this::isForgotten);
-    pauses.keySet().removeIf(this::isForgotten);
+    silent.keySet().removeIf(this::isForgotten);
     for (WorkerLife life : fleet.connected()) {
       if (asked.size() >= MAX_ASKED) {
         return;
       }
-      Pause pause = pauses.get(life);
+      Silence silence = silent.get(life);
       if (!reached.containsKey(life)
           && !asked.contains(life)
-          && (pause == null || now - pause.untilNanos() >= 0)) {
+          && (silence == null || now - silence.untilNanos() >= 0)) {
         ask(life);
       }
     }
@@ -89,15 +89,15 @@ final class WorkerDeaths {
                   if (failure == null && itself) {
                     reached.put(life, address);
                   } else {
-                    pauses.merge(life, pause(1), (before, first) -> pause(2 * before.seconds()));
+                    silent.compute(life, (same, before) -> silence(before));
                   }
                 },
                 strand);
   }
 
-  private Pause pause(int seconds) {
-    int bounded = Math.min(seconds, LONGEST_PAUSE_SECONDS);
-    return new Pause(strand.nanoTime() + Duration.ofSeconds(bounded).toNanos(), bounded);
+  private Silence silence(@Nullable Silence before) {
+    Pause pause = before == null ? FIRST_PAUSE : before.next();
+    return new Silence(strand.nanoTime() + pause.now().toNanos(), pause.longer());
   }
 
   void onStreamClosed(WorkerLife life) {

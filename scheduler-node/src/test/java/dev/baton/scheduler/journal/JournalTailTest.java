@@ -181,7 +181,7 @@ class JournalTailTest extends RealEtcd {
     append(150);
     line.hold(key -> key.startsWith(keys.specs()));
     CompletableFuture<Void> finished = new CompletableFuture<>();
-    onStrand(() -> follower.tail.finish(Leadership.UNKNOWN, () -> finished.complete(null)));
+    onStrand(() -> follower.tail.finish(Leadership.UNKNOWN_HEAD, () -> finished.complete(null)));
     awaitUntil("it asks", () -> line.reads.stream().anyMatch(k -> k.startsWith(keys.specs())));
     awaitAlways("it reads no page again", Duration.ofMillis(300), () -> pages() == 1);
     line.release();
@@ -285,12 +285,18 @@ class JournalTailTest extends RealEtcd {
     awaitUntil("answered", () -> line.calls.get() >= 2);
     append(5);
     CompletableFuture<Void> finished = new CompletableFuture<>();
-    onStrand(() -> follower.tail.finish(Leadership.UNKNOWN, () -> finished.complete(null)));
+    onStrand(() -> follower.tail.finish(Leadership.UNKNOWN_HEAD, () -> finished.complete(null)));
     line.release();
     await(finished);
     follower.awaitLeader();
     assertEquals(get(keys.head()).modRevision(), onStrand(follower.tail::headRevision));
     assertEquals(0, line.watches(), "it follows no more");
+  }
+
+  private void finish(long lastHead) {
+    CompletableFuture<Void> finished = new CompletableFuture<>();
+    onStrand(() -> follower.tail.finish(lastHead, () -> finished.complete(null)));
+    await(finished);
   }
 
   @Test
@@ -299,10 +305,7 @@ class JournalTailTest extends RealEtcd {
     append(20);
     follower.awaitLeader();
     line.reads.clear();
-    CompletableFuture<Void> finished = new CompletableFuture<>();
-    long head = get(keys.head()).modRevision();
-    onStrand(() -> follower.tail.finish(head, () -> finished.complete(null)));
-    await(finished);
+    finish(get(keys.head()).modRevision());
     assertEquals(List.of(), line.reads);
     follower.awaitLeader();
     assertEquals(0, line.watches(), "it follows no more");
@@ -314,9 +317,7 @@ class JournalTailTest extends RealEtcd {
     append(20);
     follower.awaitLeader();
     line.reads.clear();
-    CompletableFuture<Void> finished = new CompletableFuture<>();
-    onStrand(() -> follower.tail.finish(Leadership.UNKNOWN, () -> finished.complete(null)));
-    await(finished);
+    finish(Leadership.UNKNOWN_HEAD);
     assertEquals(2, line.reads.size(), "one page and the head");
     follower.awaitLeader();
   }
@@ -328,9 +329,7 @@ class JournalTailTest extends RealEtcd {
     follower.awaitLeader();
     line.reads.clear();
     long head = get(keys.head()).modRevision();
-    CompletableFuture<Void> finished = new CompletableFuture<>();
-    onStrand(() -> follower.tail.finish(head + 1, () -> finished.complete(null)));
-    await(finished);
+    finish(head + 1);
     assertEquals(2, line.reads.size(), "a head that has not come here is asked for");
   }
 

@@ -275,8 +275,7 @@ final class Nemesis {
       return;
     }
     SimulatedNode node = likelyLeader();
-    cluster.coverage().see(Sight.FAULT_STREAM_HUNG);
-    cluster.network().hangAll(node.id(), between(1_800, 3_200));
+    see(cluster.network().hangAll(node.id(), between(1_800, 3_200)), Sight.FAULT_STREAM_HUNG);
     after(20, 300, node::pause);
     after(3_500, 6_000, () -> wake(node));
   }

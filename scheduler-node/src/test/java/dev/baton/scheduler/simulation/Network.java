@@ -144,26 +144,27 @@ final class Network {
     if (standing.isEmpty()) {
       return false;
     }
-    Wire wire = standing.get(random().nextInt(standing.size()));
-    wire.hang();
-    world.after(time, wire::unhang);
+    hang(standing.get(random().nextInt(standing.size())), time);
     return true;
   }
 
   /**
    * The same for all streams of a process: what is under way there arrives when the time is over.
    */
-  void hangAll(String name, Duration time) {
+  boolean hangAll(String name, Duration time) {
     SimulatedProcess process = find(name);
-    if (process != null) {
-      wires.stream()
-          .filter(wire -> wire.stands() && wire.touches(process))
-          .toList()
-          .forEach(wire -> {
-            wire.hang();
-            world.after(time, wire::unhang);
-          });
+    if (process == null) {
+      return false;
     }
+    List<Wire> touched =
+        wires.stream().filter(wire -> wire.stands() && wire.touches(process)).toList();
+    touched.forEach(wire -> hang(wire, time));
+    return !touched.isEmpty();
+  }
+
+  private void hang(Wire wire, Duration time) {
+    wire.hang();
+    world.after(time, wire::unhang);
   }
 
   private boolean isSilent(String name) {

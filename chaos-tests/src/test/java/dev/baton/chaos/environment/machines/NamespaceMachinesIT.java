@@ -22,6 +22,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
@@ -49,7 +50,9 @@ class NamespaceMachinesIT {
   private boolean namespacesCanBeMade() {
     try {
       NamespaceMachines.require(variables);
-      return Firewall.obstacle(variables).isEmpty();
+      Optional<String> obstacle = Firewall.obstacle(variables);
+      obstacle.ifPresent(System.out::println);
+      return obstacle.isEmpty();
     } catch (ExitException e) {
       System.out.println(e.sentence());
       return false;
