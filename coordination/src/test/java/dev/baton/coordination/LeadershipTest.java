@@ -23,6 +23,7 @@ import org.junit.jupiter.api.Test;
 /** The election on three real members. */
 class LeadershipTest extends RealEtcd {
   private static final Duration TTL = Duration.ofSeconds(2);
+  private static final long NO_SUCH_HEAD = Long.MAX_VALUE;
 
   private final List<Candidate> candidates = new ArrayList<>();
 
@@ -181,13 +182,19 @@ class LeadershipTest extends RealEtcd {
     return leader;
   }
 
-  /** One that could take the leader's place. */
+  /**
+   * One that could take the leader's place at once: it has tried, under a condition that is false.
+   */
   private Candidate standby(String id, Candidate leader) {
     Candidate standby = new Candidate(id);
     awaitUntil(
         id + " is ready",
         SOON,
-        () -> standby.seenTerm == leader.term && standby.leadership.leases() == 1);
+        () -> {
+          int asked = standby.network.sent.size();
+          Deposition refused = await(standby.leadership.depose(leader.term, NO_SUCH_HEAD));
+          return !refused.won() && standby.network.sent.size() > asked;
+        });
     return standby;
   }
 
