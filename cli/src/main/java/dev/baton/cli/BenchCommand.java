@@ -36,7 +36,8 @@ import picocli.CommandLine.Option;
       "  baton bench --shape diamond --runs 20000 --concurrency 256",
       "  baton bench --shape chain --runs 200 --concurrency 1",
       "  baton bench --shape diamond --runs 1000 --concurrency 64 --fault TERM --rounds 20",
-      "  baton bench --preload-tasks 100000 --fault TERM --rounds 5 -o json | jq .failoverMs"
+      "  baton bench --preload-tasks 100000 --fault TERM --rounds 5 -o json | jq .failoverMs",
+      "  baton bench --duration 60m --busy-loops 2"
     })
 final class BenchCommand implements Callable<Integer> {
   private static final Duration CLEAN_UP = Duration.ofSeconds(60);
@@ -94,6 +95,22 @@ final class BenchCommand implements Callable<Integer> {
       description = "rounds of --fault (default 5)")
   private int rounds;
 
+  @Option(
+      names = "--duration",
+      paramLabel = "D",
+      description =
+          "leave the cluster alone for so long, such as 60m, under half of the load that it bears,"
+              + " and count leaders that were deposed; without --fault")
+  private @Nullable Duration duration;
+
+  @Option(
+      names = "--busy-loops",
+      paramLabel = "N",
+      defaultValue = "0",
+      description =
+          "threads of this command that take whole processors, while half of the load is on")
+  private int busyLoops;
+
   @Option(names = "--schedulers", paramLabel = "N", defaultValue = "3", description = "default 3")
   private int schedulers;
 
@@ -135,6 +152,14 @@ final class BenchCommand implements Callable<Integer> {
     if (fault == Signal.CONT) {
       throw new ExitException(ExitCode.USAGE, "--fault is TERM, KILL or STOP, but got CONT");
     }
+    require("--busy-loops", busyLoops, 0, 1_000);
+    if (duration != null && fault != null) {
+      throw new ExitException(
+          ExitCode.USAGE, "--duration leaves the cluster alone: with --fault say --rounds");
+    }
+    if (busyLoops > 0 && duration == null && fault == null) {
+      throw new ExitException(ExitCode.USAGE, "--busy-loops needs --fault or --duration");
+    }
     EtcdProgram.ensure(context.environment(), context.terminal()::remark);
     ClusterFolder folder = ClusterFolder.of(context.environment(), context.directory(), cluster);
     Consumer<String> progress = context.terminal()::remark;
@@ -147,6 +172,8 @@ final class BenchCommand implements Callable<Integer> {
             preloadTasks,
             fault,
             rounds,
+            duration,
+            busyLoops,
             schedulers,
             etcd,
             slots,
@@ -213,6 +240,21 @@ final class BenchCommand implements Callable<Integer> {
               + " ms, "
               + failover.rounds().size()
               + " rounds");
+    }
+    BenchResult.Steady steady = result.steady();
+    if (steady != null) {
+      line(
+          "left alone",
+          whole(steady.seconds())
+              + " s beside "
+              + steady.busyLoops()
+              + " busy loops at "
+              + whole(steady.runsPerSecond())
+              + " runs/s: "
+              + steady.leaderChanges()
+              + " changes of the leader, "
+              + steady.wrongGuesses()
+              + " wrong guesses");
     }
     BenchResult.Memory memory = result.memory();
     if (memory != null) {

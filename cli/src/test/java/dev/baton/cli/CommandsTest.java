@@ -22,6 +22,7 @@ import io.grpc.Status;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
@@ -355,6 +356,21 @@ class CommandsTest {
     assertTrue(baton("get", "R1", "--timeout", "3x").err().contains("such as 500ms, 30s, 5m"));
     assertEquals(2, baton("get", "R1", "--endpoints", "nowhere").code());
     assertEquals(2, CommandRun.of(directory, Map.of(), "list", "--cluster", "A B").code());
+  }
+
+  @Test
+  void shouldRefuseABenchmarkThatContradictsItself() {
+    assertTrue(
+        bench("--duration", "60m", "--fault", "KILL").err().contains("with --fault say --rounds"));
+    assertTrue(bench("--busy-loops", "2").err().contains("needs --fault or --duration"));
+    assertTrue(bench("--busy-loops", "-1", "--duration", "1m").err().contains("0 to 1000"));
+    assertEquals(2, bench("--busy-loops", "2").code());
+  }
+
+  private CommandRun bench(String... options) {
+    List<String> line = new ArrayList<>(List.of("bench"));
+    line.addAll(List.of(options));
+    return CommandRun.of(directory, Map.of(), line.toArray(String[]::new));
   }
 
   @Test

@@ -31,8 +31,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One benchmark: a fresh cluster, perhaps a standing load, the load that is measured, perhaps
- * faults, and the sums.
+ * One benchmark: a fresh cluster, perhaps a standing load, the load that is measured, perhaps a
+ * trial, and the sums.
  */
 public final class Bench {
   private static final Duration GRACE = Duration.ofSeconds(10);
@@ -46,9 +46,11 @@ public final class Bench {
   /**
    * What to do.
    *
-   * @param runs measured runs with the warm-up; with faults the load goes on until they are done
+   * @param runs measured runs with the warm-up; with a trial the load goes on until it is over
    * @param preloadTasks tasks that stand still in the schedulers' memory meanwhile
    * @param fault what the leader is hit by; null: nothing
+   * @param duration for so long nothing happens, under half of the load; excludes a fault
+   * @param busyLoops threads that never rest, while half of the load is on
    * @param slots of the one worker
    * @param footprint whether memory is measured, which stops the leader twice
    */
@@ -60,6 +62,8 @@ public final class Bench {
       int preloadTasks,
       @Nullable Signal fault,
       int rounds,
+      @Nullable Duration duration,
+      int busyLoops,
       int schedulers,
       int etcd,
       int slots,
@@ -80,6 +84,10 @@ public final class Bench {
           1,
           allSlots(),
           Runtime.getRuntime().availableProcessors());
+    }
+
+    boolean hasTrial() {
+      return fault != null || duration != null;
     }
 
     /** Those that the standing load takes come on top. */
@@ -144,13 +152,13 @@ public final class Bench {
       target.set(load);
       tap.start();
       client.listNodes();
-      Faults faults = new Faults(options, folder, cluster, progress, tap, load);
+      Trial trial = new Trial(options, folder, cluster, progress, tap, load);
       Footprint footprint =
           options.footprint() ? new Footprint(etcd, tap, () -> leader(client), executor) : null;
       try {
-        return measure(client, load, tap, faults, footprint);
+        return measure(client, load, tap, trial, footprint);
       } finally {
-        faults.stop();
+        trial.stop();
       }
     } finally {
       executor.shutdownNow();
@@ -172,7 +180,7 @@ public final class Bench {
       BatonClient client,
       LoadGenerator load,
       JournalTap tap,
-      Faults faults,
+      Trial trial,
       @Nullable Footprint footprint)
       throws InterruptedException {
     if (footprint != null) {
@@ -182,9 +190,9 @@ public final class Bench {
     AtomicReference<Moment> warm = new AtomicReference<>(start);
     progress.accept("load: " + options.runs() + " runs of " + options.shape().tasks() + " tasks");
     int warmUp = options.runs() / WARM_UP_PART;
-    load.run(warmUp, () -> warm.set(moment(load, tap)), enough(faults));
+    load.run(warmUp, () -> warm.set(moment(load, tap)), enough(trial));
     Moment end = moment(load, tap);
-    faults.join();
+    trial.join();
     Memory memory = footprint == null ? null : footprint.end();
     String leader = leaderOf(client);
     ClusterRecord record = folder.load().orElseThrow();
@@ -192,18 +200,18 @@ public final class Bench {
     cluster.down(GRACE, false);
     TraceReader traces = new TraceReader(options.shape(), load::isMeasured);
     traces.read(record.workers().stream().map(worker -> folder.trace(worker.id())).toList());
-    return sum(start, warm.get(), end, load, traces, record, leader, faults, memory);
+    return sum(start, warm.get(), end, load, traces, record, leader, trial, memory);
   }
 
-  /** Without faults a number of runs, else until all rounds are done. */
-  private BooleanSupplier enough(Faults faults) {
+  /** A number of runs, or until the trial is over. */
+  private BooleanSupplier enough(Trial trial) {
     int[] asked = {0};
     return () -> {
       asked[0]++;
       if (asked[0] == options.runs() / WARM_UP_PART + 1) {
-        faults.start();
+        trial.start();
       }
-      return asked[0] > options.runs() && faults.areDone();
+      return asked[0] > options.runs() && trial.isDone();
     };
   }
 
@@ -239,7 +247,7 @@ public final class Bench {
       TraceReader traces,
       ClusterRecord record,
       String leader,
-      Faults faults,
+      Trial trial,
       @Nullable Memory memory) {
     double seconds = seconds(warm, end);
     long tasks = end.counts().tasksEnded() - warm.counts().tasksEnded();
@@ -261,7 +269,8 @@ public final class Bench {
         rounded((double) bytes / Math.max(1, tasks)),
         rounded((double) tasks / Math.max(1, entries)),
         cpu(warm.cpu(), end.cpu(), record, leader, Math.max(1, tasks)),
-        faults.result(traces),
+        trial.failover(traces),
+        trial.steady(),
         memory);
   }
 

@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param hopLatencyMs from a handler's end to its successor's start
  * @param journalBytesPerTask values of all entries without definitions and outputs
  * @param failoverMs null without faults
+ * @param steady null unless the cluster was left alone under half of the load
  * @param memory null unless it was asked for
  */
 public record BenchResult(
@@ -35,6 +36,7 @@ public record BenchResult(
     double tasksPerJournalEntry,
     CpuMicrosPerTask cpuMicrosPerTask,
     @Nullable Failover failoverMs,
+    @Nullable Steady steady,
     @Nullable Memory memory) {
   /** What was asked for, and of which machine. */
   public record Setup(
@@ -73,6 +75,22 @@ public record BenchResult(
       double max,
       List<Double> rounds,
       int missing,
+      double peakRunsPerSecond,
+      double pacedRunsPerSecond) {}
+
+  /**
+   * What became of a leader that nothing happened to.
+   *
+   * @param leaderChanges terms that began meanwhile: 0 as long as nobody deposes a healthy leader
+   * @param wrongGuesses depositions of leaders that were not dead, by the schedulers' own count
+   * @param runsPerSecond that ended
+   */
+  public record Steady(
+      double seconds,
+      int busyLoops,
+      int leaderChanges,
+      long wrongGuesses,
+      double runsPerSecond,
       double peakRunsPerSecond,
       double pacedRunsPerSecond) {}
 

@@ -99,8 +99,9 @@ final class JournalTap implements AutoCloseable {
     return firstSeqOfTerm.getOrDefault(term, 0L);
   }
 
-  synchronized long newestTerm() {
-    return firstSeqOfTerm.keySet().stream().mapToLong(Long::longValue).max().orElse(0);
+  /** Terms that have begun. */
+  synchronized int terms() {
+    return firstSeqOfTerm.size();
   }
 
   @Override

@@ -8,6 +8,7 @@ import com.fasterxml.jackson.databind.json.JsonMapper;
 import dev.baton.cli.bench.BenchResult.CpuMicrosPerTask;
 import dev.baton.cli.bench.BenchResult.Failover;
 import dev.baton.cli.bench.BenchResult.Setup;
+import dev.baton.cli.bench.BenchResult.Steady;
 import dev.baton.cli.bench.Shape.Dependencies;
 import dev.baton.client.Ulid;
 import dev.baton.workflow.Judged;
@@ -129,6 +130,7 @@ class BenchPartsTest {
                     20,
                     new CpuMicrosPerTask(1, 2, 3, 4, 5),
                     new Failover(1, 2, 3, List.of(1.0), 0, 200, 100),
+                    new Steady(3600, 2, 0, 1, 100, 200, 100),
                     null));
 
     assertTrue(
@@ -144,10 +146,13 @@ class BenchPartsTest {
                     "hopLatencyMs",
                     "journalBytesPerTask",
                     "cpuMicrosPerTask",
-                    "failoverMs")),
+                    "failoverMs",
+                    "steady")),
         json.toString());
     assertEquals(2, json.at("/runLatencyMs/p50").asInt());
     assertEquals(3, json.at("/failoverMs/max").asInt());
+    assertEquals(2, json.at("/steady/busyLoops").asInt());
+    assertEquals(1, json.at("/steady/wrongGuesses").asInt());
     assertEquals(4, json.at("/cpuMicrosPerTask/worker").asInt());
   }
 

@@ -2,7 +2,11 @@ package dev.baton.cli.bench;
 
 import dev.baton.cli.bench.Bench.Options;
 import dev.baton.cli.bench.BenchResult.Failover;
+import dev.baton.cli.bench.BenchResult.Steady;
 import dev.baton.cli.cluster.ClusterFolder;
+import dev.baton.cli.cluster.ClusterRecord.Member;
+import dev.baton.cli.cluster.Daemon.Signal;
+import dev.baton.cli.cluster.HttpProbe;
 import dev.baton.cli.cluster.LeaderKill;
 import dev.baton.cli.cluster.LocalCluster;
 import dev.baton.cli.cluster.LocalCluster.Size;
@@ -15,14 +19,17 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Hits the leader, round by round, on a thread of its own, under half of the load that the cluster
- * bears. Each node that was hit is back and loaded before the next round.
+ * What is tried under half of the load that the cluster bears, on a thread of its own: rounds of a
+ * fault to the leader, or nothing for a time. Each node that was hit is back and loaded before the
+ * next round. Busy loops may take processors meanwhile.
  */
-final class Faults {
+final class Trial {
   private static final Duration BETWEEN = Duration.ofSeconds(5);
 
   /** The peak is that of the last part of the time with all the load. */
@@ -30,6 +37,8 @@ final class Faults {
 
   private static final Duration PEAK = Duration.ofSeconds(10);
   private static final Duration STOPS_WITHIN = Duration.ofSeconds(20);
+  private static final Pattern WRONG_GUESSES =
+      Pattern.compile("(?m)^baton_failover_wrong_guesses_total(?:\\{.*})? (\\S+)");
 
   private final Options options;
   private final ClusterFolder folder;
@@ -41,9 +50,10 @@ final class Faults {
   private final CompletableFuture<Void> done = new CompletableFuture<>();
   private @Nullable Thread thread;
   private volatile @Nullable RuntimeException failure;
+  private volatile @Nullable Steady steady;
   private double peak;
 
-  Faults(
+  Trial(
       Options options,
       ClusterFolder folder,
       LocalCluster cluster,
@@ -56,24 +66,24 @@ final class Faults {
     this.progress = progress;
     this.tap = tap;
     this.load = load;
-    if (options.fault() == null) {
+    if (!options.hasTrial()) {
       done.complete(null);
     }
   }
 
-  /** Begins; does nothing where no faults were asked for. */
+  /** Begins; does nothing where nothing is to be tried. */
   void start() {
-    if (options.fault() != null) {
-      thread = Thread.ofPlatform().name("faults").start(this::run);
+    if (options.hasTrial()) {
+      thread = Thread.ofPlatform().name("trial").start(this::run);
     }
   }
 
-  /** All rounds are done, or one of them failed. */
-  boolean areDone() {
+  /** It is over, or failed. */
+  boolean isDone() {
     return done.isDone();
   }
 
-  /** No more rounds; one that is under way is cut short. */
+  /** Ends it; a round that is under way is cut short. */
   void stop() {
     Thread running = thread;
     if (running != null) {
@@ -90,7 +100,7 @@ final class Faults {
     }
   }
 
-  /** Throws what a round failed by. */
+  /** Throws what it failed by. */
   void join() throws InterruptedException {
     if (thread != null) {
       thread.join();
@@ -102,7 +112,7 @@ final class Faults {
   }
 
   /** Null where no faults were asked for. */
-  @Nullable Failover result(TraceReader traces) {
+  @Nullable Failover failover(TraceReader traces) {
     if (options.fault() == null) {
       return null;
     }
@@ -129,32 +139,78 @@ final class Faults {
         Bench.rounded(peak / 2));
   }
 
+  /** Null where the cluster was not left alone. */
+  @Nullable Steady steady() {
+    return steady;
+  }
+
   private void run() {
     try {
       findPeak();
-      for (int round = 1; round <= options.rounds(); round++) {
-        pause(BETWEEN);
-        if (Thread.currentThread().isInterrupted()) {
-          return;
+      try (BusyLoops loops = new BusyLoops(options.busyLoops())) {
+        if (loops.count() > 0) {
+          progress.accept("load: " + loops.count() + " busy loops beside it from now on");
         }
-        LeaderKill kill = LeaderKill.run(folder, Objects.requireNonNull(options.fault()));
-        kills.add(kill);
-        progress.accept(
-            "round %d of %d: SIG%s to %s, %s leads in term %d"
-                .formatted(
-                    round,
-                    options.rounds(),
-                    kill.signal(),
-                    kill.killed(),
-                    kill.leader(),
-                    kill.term()));
-        cluster.up(new Size(null, null, null, options.allSlots(), true));
+        Duration duration = options.duration();
+        if (duration == null) {
+          rounds(Objects.requireNonNull(options.fault()));
+        } else {
+          steady = leaveAlone(duration);
+        }
       }
     } catch (RuntimeException e) {
       failure = e;
     } finally {
       done.complete(null);
     }
+  }
+
+  private void rounds(Signal fault) {
+    for (int round = 1; round <= options.rounds(); round++) {
+      pause(BETWEEN);
+      if (Thread.currentThread().isInterrupted()) {
+        return;
+      }
+      LeaderKill kill = LeaderKill.run(folder, fault);
+      kills.add(kill);
+      progress.accept(
+          "round %d of %d: SIG%s to %s, %s leads in term %d"
+              .formatted(
+                  round,
+                  options.rounds(),
+                  kill.signal(),
+                  kill.killed(),
+                  kill.leader(),
+                  kill.term()));
+      cluster.up(new Size(null, null, null, options.allSlots(), true));
+    }
+  }
+
+  private Steady leaveAlone(Duration duration) {
+    int terms = tap.terms();
+    long guesses = wrongGuesses();
+    int ended = load.ended();
+    long began = System.nanoTime();
+    pause(duration);
+    double seconds = (System.nanoTime() - began) / 1e9;
+    return new Steady(
+        Bench.rounded(seconds),
+        options.busyLoops(),
+        tap.terms() - terms,
+        wrongGuesses() - guesses,
+        Bench.rounded((load.ended() - ended) / seconds),
+        Bench.rounded(peak),
+        Bench.rounded(peak / 2));
+  }
+
+  /** Leaders that were deposed and were not dead, as all schedulers count them. */
+  private long wrongGuesses() {
+    long sum = 0;
+    for (Member member : folder.load().orElseThrow().schedulers()) {
+      Matcher count = WRONG_GUESSES.matcher(HttpProbe.get(member.httpPort(), "/metrics").body());
+      sum += count.find() ? (long) Double.parseDouble(count.group(1)) : 0;
+    }
+    return sum;
   }
 
   private void findPeak() {
