@@ -12,6 +12,8 @@ public enum Ability {
   SLOWNESS,
   /** Fill the disk under one member of etcd. */
   DISK,
+  /** Set the wall clock of one scheduler wrong. */
+  CLOCKS,
   /** Add workers. */
   SCALE
 }

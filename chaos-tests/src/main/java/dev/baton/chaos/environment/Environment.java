@@ -68,6 +68,9 @@ public interface Environment extends AutoCloseable {
 
   void freeDisk(String member);
 
+  /** Sets the wall clock of a scheduler wrong by so much; zero: right. */
+  void setClock(String scheduler, Duration by);
+
   /** Adds workers and returns once they are ready. */
   List<String> addWorkers(int count);
 

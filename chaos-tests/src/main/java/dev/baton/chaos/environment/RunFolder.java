@@ -49,6 +49,11 @@ public final class RunFolder {
     return path.resolve("witness");
   }
 
+  /** Folder of how wrong members' clocks are. */
+  public Path clocks() {
+    return path.resolve("clocks");
+  }
+
   /** Folder of the logs of all processes. */
   public Path logs() {
     return path.resolve("logs");

@@ -26,6 +26,9 @@ public interface Fault {
 
   void inject(Scene scene) throws InterruptedException;
 
-  /** Ends it and starts again what it ended; need not wait for it to be ready. */
+  /**
+   * Ends it and starts again what it ended; need not wait for it to be ready. Does nothing if there
+   * was nobody to inject it into.
+   */
   void heal(Scene scene) throws InterruptedException;
 }

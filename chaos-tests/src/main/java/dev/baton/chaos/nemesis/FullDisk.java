@@ -38,7 +38,9 @@ public final class FullDisk implements Fault {
 
   @Override
   public void heal(Scene scene) {
-    scene.environment().freeDisk(target);
-    scene.launch(List.of(target));
+    if (!target.isEmpty()) {
+      scene.environment().freeDisk(target);
+      scene.launch(List.of(target));
+    }
   }
 }

@@ -74,6 +74,9 @@ public final class ProcessFault implements Fault {
 
   @Override
   public void heal(Scene scene) {
+    if (target.isEmpty()) {
+      return;
+    }
     switch (kind) {
       case KILL -> scene.launch(List.of(target));
       case STOP -> scene.environment().signal(target, Signal.CONT);

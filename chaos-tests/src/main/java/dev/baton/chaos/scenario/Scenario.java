@@ -1,6 +1,7 @@
 package dev.baton.chaos.scenario;
 
 import dev.baton.chaos.environment.Ability;
+import dev.baton.chaos.nemesis.ClockJump;
 import dev.baton.chaos.nemesis.EtcdQuorumLoss;
 import dev.baton.chaos.nemesis.Fault;
 import dev.baton.chaos.nemesis.Flapping;
@@ -11,7 +12,9 @@ import dev.baton.chaos.nemesis.ProcessFault;
 import dev.baton.chaos.nemesis.ProcessFault.Kind;
 import dev.baton.chaos.nemesis.RollingRestart;
 import dev.baton.chaos.nemesis.ScaleWorkers;
+import dev.baton.chaos.nemesis.Together;
 import dev.baton.chaos.nemesis.Victim;
+import java.time.Duration;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
@@ -144,6 +147,12 @@ public record Scenario(
             1,
             (round, random, abilities) -> new Flapping()),
         new Scenario(
+            "clock-jump",
+            "ten minutes ahead or behind: the leader's clock, then a standby's as the leader ends",
+            6,
+            EnumSet.of(Ability.SIGNALS, Ability.CLOCKS),
+            (round, random, abilities) -> clockJump(round)),
+        new Scenario(
             "disk-full",
             "no room on the disk of a member of etcd, then of its leader",
             2,
@@ -162,6 +171,21 @@ public record Scenario(
             6,
             EnumSet.of(Ability.SIGNALS, Ability.CUTS, Ability.ETCD_CUTS, Ability.SLOWNESS),
             new MixedCourse()));
+  }
+
+  /** Of the leader alone; then of a standby while the leader ends, so that it may follow it. */
+  private static Fault clockJump(int round) {
+    Duration by = Duration.ofMinutes(round % 2 == 1 ? 10 : -10);
+    return switch ((round - 1) / 2 % 3) {
+      case 0 -> new ClockJump(Victim.LEADER, by);
+      case 1 -> afterAJump(by, Kind.TERMINATE);
+      default -> afterAJump(by, Kind.KILL);
+    };
+  }
+
+  private static Fault afterAJump(Duration by, Kind kind) {
+    return new Together(
+        List.of(new ClockJump(Victim.STANDBY, by), new ProcessFault(kind, Victim.LEADER)));
   }
 
   public static Optional<Scenario> find(String name) {

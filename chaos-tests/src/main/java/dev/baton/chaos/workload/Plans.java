@@ -25,6 +25,10 @@ final class Plans {
   /** One of so many runs has a definition of its own. */
   private static final int UNIQUE = 20;
 
+  /** Longer than any task takes, shorter than a clock may jump. */
+  private static final String TASK_TIMEOUT = "4m";
+
+  private static final String RUN_TIMEOUT = "8m";
   private static final Duration CANCEL_AFTER = Duration.ofMillis(400);
   private static final String COMMAND =
       """
@@ -128,6 +132,7 @@ final class Plans {
       boolean unique = random.nextInt(UNIQUE) == 0;
       root.put("name", "chaos-" + shape + (unique ? "-" + word : ""));
       root.putObject("params").putNull("w");
+      root.put("timeout", RUN_TIMEOUT);
       tasks = root.putArray("tasks");
     }
 
@@ -162,6 +167,7 @@ final class Plans {
       ObjectNode task = tasks.addObject();
       task.put("id", id);
       task.put("type", type);
+      task.put("timeout", TASK_TIMEOUT);
       ArrayNode dependsOn = task.putArray("dependsOn");
       before.forEach(dependsOn::add);
       return task;

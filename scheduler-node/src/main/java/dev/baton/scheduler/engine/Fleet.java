@@ -74,7 +74,6 @@ public final class Fleet {
     int streams;
     long heardAt;
     long silentSince;
-    boolean inventoried;
     long fullUntil;
     int timesFull;
     boolean provenGone;
@@ -89,7 +88,6 @@ public final class Fleet {
     termOpenedAt = now;
     listed = false;
     for (Presence presence : presences.values()) {
-      presence.inventoried = false;
       presence.foreign.clear();
       hasRoom(presence);
       presence.heardAt = now;
@@ -127,7 +125,6 @@ public final class Fleet {
     presence.streams++;
     presence.provenGone = false;
     presence.heardAt = now;
-    presence.inventoried = false;
   }
 
   public void streamClosed(WorkerLife life, long now) {
@@ -138,7 +135,6 @@ public final class Fleet {
     presence.streams--;
     if (presence.streams <= 0) {
       presence.silentSince = now;
-      presence.inventoried = false;
       presence.foreign.clear();
     }
   }
@@ -168,10 +164,10 @@ public final class Fleet {
     }
   }
 
-  void inventoried(WorkerLife life, Collection<AttemptName> foreign) {
+  /** By its inventory it is busy with exactly these besides what the state gave it. */
+  void holds(WorkerLife life, Collection<AttemptName> foreign) {
     Presence presence = presences.get(life);
     if (presence != null) {
-      presence.inventoried = true;
       presence.foreign.clear();
       presence.foreign.addAll(foreign);
       hasRoom(presence);
@@ -276,12 +272,6 @@ public final class Fleet {
       return Standing.LOST;
     }
     return Standing.SUSPECT;
-  }
-
-  /** Whether what a life's inventory lacks can be told from what it has not said yet. */
-  public boolean isInventoried(WorkerLife life) {
-    Presence presence = presences.get(life);
-    return presence != null && presence.inventoried;
   }
 
   /** Slots taken by what the state gave it, and by what it holds besides. */

@@ -52,7 +52,7 @@ final class WorkerRules {
     if (fleet.isRegistered(from) || isUnregistered(from)) {
       takeMissing(from, settled, draft);
     }
-    fleet.inventoried(from, foreign);
+    fleet.holds(from, foreign);
     return draft.decision();
   }
 

@@ -118,21 +118,6 @@ class FleetTest {
   }
 
   @Test
-  void shouldWantAnInventoryOfEachStreamAndTerm() {
-    cluster.worker(LIFE, 1, "x");
-    assertFalse(cluster.fleet.isInventoried(LIFE));
-    cluster.inventory(LIFE);
-    assertTrue(cluster.fleet.isInventoried(LIFE));
-    cluster.fleet.openTerm(cluster.now());
-    assertFalse(cluster.fleet.isInventoried(LIFE));
-    cluster.inventory(LIFE);
-    cluster.fleet.streamClosed(LIFE, cluster.now());
-    assertFalse(cluster.fleet.isInventoried(LIFE));
-    cluster.fleet.streamOpened(LIFE, cluster.now());
-    assertFalse(cluster.fleet.isInventoried(LIFE));
-  }
-
-  @Test
   void shouldForgetLivesThatAreGoneAndIdle() {
     WorkerLife w = cluster.worker("w", 1);
     Run run = cluster.submit(Flow.of("a"));

@@ -194,6 +194,7 @@ public final class ContainerMachines implements Machines {
       if (blueprint.role() != Role.ETCD) {
         variables.add("CLASSPATH=" + NodeCommand.classPath());
       }
+      blueprint.variables().forEach((name, value) -> variables.add(name + "=" + value));
       List<String> program =
           new ArrayList<>(
               List.of(

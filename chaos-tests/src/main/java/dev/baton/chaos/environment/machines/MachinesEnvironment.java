@@ -8,6 +8,7 @@ import dev.baton.chaos.environment.Part;
 import dev.baton.chaos.environment.ProcessNotes;
 import dev.baton.chaos.environment.RunFolder;
 import dev.baton.chaos.environment.SmallDisks;
+import dev.baton.chaos.environment.WallClocks;
 import dev.baton.chaos.history.Observation;
 import dev.baton.cli.cluster.ClusterFolder;
 import dev.baton.cli.cluster.ClusterRecord;
@@ -59,9 +60,11 @@ public final class MachinesEnvironment implements Environment {
   private final ClusterFolder cluster;
   private final Firewall firewall = new Firewall();
   private final SmallDisks disks = new SmallDisks();
+  private final WallClocks clocks;
   private final Map<String, Machine> members = new LinkedHashMap<>();
   private @Nullable Subnet subnet;
   private int slots = 1;
+  private boolean setsClocks;
 
   /**
    * Prepares a cluster; nothing is started yet.
@@ -81,6 +84,7 @@ public final class MachinesEnvironment implements Environment {
     this.machines = machines;
     this.notes = new ProcessNotes(journal, progress);
     this.cluster = files.cluster();
+    this.clocks = new WallClocks(files.clocks());
   }
 
   @Override
@@ -101,12 +105,14 @@ public final class MachinesEnvironment implements Environment {
       case SLOWNESS ->
           Optional.of("iptables drops packets but delays none: --env process can delay them");
       case DISK -> SmallDisks.obstacle();
+      case CLOCKS -> WallClocks.obstacle(environment);
     };
   }
 
   @Override
   public void start(Layout layout) {
     slots = layout.slots();
+    setsClocks = layout.wanted().contains(Ability.CLOCKS);
     EtcdProgram.ensure(environment, progress);
     makeFolders();
     if (layout.wanted().contains(Ability.DISK)) {
@@ -168,8 +174,10 @@ public final class MachinesEnvironment implements Environment {
   }
 
   private String add(String name, Role role, String address, List<String> command) {
+    Map<String, String> variables =
+        setsClocks && role == Role.SCHEDULER ? clocks.environment(name) : Map.of();
     Blueprint blueprint =
-        new Blueprint(name, role, address, command, files.logs().resolve(name + ".log"));
+        new Blueprint(name, role, address, command, variables, files.logs().resolve(name + ".log"));
     members.put(name, machines.add(blueprint));
     return name;
   }
@@ -311,6 +319,11 @@ public final class MachinesEnvironment implements Environment {
   @Override
   public void freeDisk(String member) {
     disks.free(files.disk(member));
+  }
+
+  @Override
+  public void setClock(String scheduler, Duration by) {
+    clocks.set(scheduler, by);
   }
 
   @Override

@@ -151,7 +151,8 @@ public final class NamespaceMachines implements Machines {
       List<String> command = new ArrayList<>(List.of("nsenter", "--net=" + network));
       command.addAll(blueprint.command());
       process =
-          launcher.start(blueprint.name(), blueprint.role(), command, Map.of(), blueprint.log());
+          launcher.start(
+              blueprint.name(), blueprint.role(), command, blueprint.variables(), blueprint.log());
     }
 
     @Override

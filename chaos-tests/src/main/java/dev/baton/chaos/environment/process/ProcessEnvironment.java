@@ -8,6 +8,7 @@ import dev.baton.chaos.environment.Part;
 import dev.baton.chaos.environment.ProcessNotes;
 import dev.baton.chaos.environment.RunFolder;
 import dev.baton.chaos.environment.SmallDisks;
+import dev.baton.chaos.environment.WallClocks;
 import dev.baton.chaos.history.Observation;
 import dev.baton.cli.cluster.ClusterFolder;
 import dev.baton.cli.cluster.ClusterRecord;
@@ -50,6 +51,7 @@ public final class ProcessEnvironment implements Environment {
   private final ClusterFolder cluster;
   private final LocalCluster local;
   private final SmallDisks disks = new SmallDisks();
+  private final WallClocks clocks;
   private final ProxyNetwork network;
   private @Nullable Layout layout;
 
@@ -69,6 +71,7 @@ public final class ProcessEnvironment implements Environment {
     this.files = new RunFolder(folder, workingDirectory, environment);
     this.notes = new ProcessNotes(journal, progress);
     this.progress = progress;
+    this.clocks = new WallClocks(files.clocks());
     this.cluster = files.cluster();
     this.network = new ProxyNetwork(new Callers(this::processes));
     this.local =
@@ -83,7 +86,17 @@ public final class ProcessEnvironment implements Environment {
             ? network.settings(node, planned)
             : planned;
       }
+
+      @Override
+      public Map<String, String> environment(String node) {
+        return wants(Ability.CLOCKS) && isScheduler(node) ? clocks.environment(node) : Map.of();
+      }
     };
+  }
+
+  /** By its name: it is asked before the member is in the cluster's record. */
+  private static boolean isScheduler(String node) {
+    return node.startsWith("s");
   }
 
   private boolean wants(Ability ability) {
@@ -107,6 +120,7 @@ public final class ProcessEnvironment implements Environment {
       case ETCD_CUTS ->
           Optional.of("nothing stands between members of etcd here: --env netns can cut them off");
       case DISK -> SmallDisks.obstacle();
+      case CLOCKS -> WallClocks.obstacle(files.environment());
     };
   }
 
@@ -226,6 +240,11 @@ public final class ProcessEnvironment implements Environment {
   @Override
   public void freeDisk(String member) {
     disks.free(files.disk(member));
+  }
+
+  @Override
+  public void setClock(String scheduler, Duration by) {
+    clocks.set(scheduler, by);
   }
 
   @Override
