@@ -240,6 +240,12 @@ final class BenchCommand implements Callable<Integer> {
               + " ms, "
               + failover.rounds().size()
               + " rounds");
+      line(
+          "no start for",
+          tenth(failover.returnStartGap().p50())
+              + " ms at most while a node comes back, as usual "
+              + tenth(failover.quietStartGap().p50())
+              + " ms (medians)");
     }
     BenchResult.Steady steady = result.steady();
     if (steady != null) {

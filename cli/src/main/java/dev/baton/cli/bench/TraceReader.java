@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -23,7 +24,8 @@ final class TraceReader {
   private final Map<String, Times> open = new HashMap<>();
   private final Histogram hops = Percentiles.histogram();
   private final Map<Long, Map<Long, Long>> firstReceipts = new HashMap<>();
-  private long starts;
+  private long[] starts = new long[1 << 16];
+  private int started;
 
   /** Starts and ends of a run's tasks; 0: not yet. */
   private static final class Times {
@@ -56,6 +58,8 @@ final class TraceReader {
     }
     open.values().forEach(this::close);
     open.clear();
+    starts = Arrays.copyOf(starts, started);
+    Arrays.sort(starts);
   }
 
   /** From the latest end of what a task depends on to the start of its handler. */
@@ -65,7 +69,19 @@ final class TraceReader {
 
   /** Handlers that were started. */
   long starts() {
-    return starts;
+    return started;
+  }
+
+  /** The longest time within these bounds in which no handler was started. */
+  long longestGapNanos(long from, long to) {
+    int at = Arrays.binarySearch(starts, from);
+    long longest = 0;
+    long before = from;
+    for (int i = at < 0 ? -at - 1 : at; i < starts.length && starts[i] < to; i++) {
+      longest = Math.max(longest, starts[i] - before);
+      before = starts[i];
+    }
+    return Math.max(longest, to - before);
   }
 
   /**
@@ -91,7 +107,7 @@ final class TraceReader {
             .merge(seq, Long.parseLong(fields[6]), Math::min);
       }
       case "S" -> {
-        starts++;
+        noteStart(fields);
         note(fields, true);
       }
       case "E" -> note(fields, false);
@@ -99,6 +115,13 @@ final class TraceReader {
         // A line that a killed worker did not finish, or a kind that came later.
       }
     }
+  }
+
+  private void noteStart(String[] fields) {
+    if (started == starts.length) {
+      starts = Arrays.copyOf(starts, 2 * started);
+    }
+    starts[started++] = fields.length > 4 ? Long.parseLong(fields[4]) : 0;
   }
 
   private void note(String[] fields, boolean isStart) {

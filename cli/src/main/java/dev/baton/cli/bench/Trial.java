@@ -47,11 +47,20 @@ final class Trial {
   private final JournalTap tap;
   private final LoadGenerator load;
   private final List<LeaderKill> kills = new ArrayList<>();
+  private final List<Window> quiet = new ArrayList<>();
+  private final List<Window> returns = new ArrayList<>();
   private final CompletableFuture<Void> done = new CompletableFuture<>();
   private @Nullable Thread thread;
   private volatile @Nullable RuntimeException failure;
   private volatile @Nullable Steady steady;
   private double peak;
+
+  /** A time by the monotonic clock. */
+  private record Window(long from, long to) {
+    static Window since(long from) {
+      return new Window(from, System.nanoTime());
+    }
+  }
 
   Trial(
       Options options,
@@ -135,8 +144,17 @@ final class Trial {
         all.max(),
         rounds,
         missing,
+        longestGaps(traces, quiet),
+        longestGaps(traces, returns),
         Bench.rounded(peak),
         Bench.rounded(peak / 2));
+  }
+
+  private static Percentiles longestGaps(TraceReader traces, List<Window> windows) {
+    Histogram histogram = Percentiles.histogram();
+    windows.forEach(window ->
+        Percentiles.record(histogram, traces.longestGapNanos(window.from(), window.to())));
+    return Percentiles.of(histogram);
   }
 
   /** Null where the cluster was not left alone. */
@@ -167,10 +185,12 @@ final class Trial {
 
   private void rounds(Signal fault) {
     for (int round = 1; round <= options.rounds(); round++) {
+      long rest = System.nanoTime();
       pause(BETWEEN);
       if (Thread.currentThread().isInterrupted()) {
         return;
       }
+      quiet.add(Window.since(rest));
       LeaderKill kill = LeaderKill.run(folder, fault);
       kills.add(kill);
       progress.accept(
@@ -182,7 +202,9 @@ final class Trial {
                   kill.killed(),
                   kill.leader(),
                   kill.term()));
+      long start = System.nanoTime();
       cluster.up(new Size(null, null, null, options.allSlots(), true));
+      returns.add(Window.since(start));
     }
   }
 

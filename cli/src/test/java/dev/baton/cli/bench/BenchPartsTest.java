@@ -91,6 +91,11 @@ class BenchPartsTest {
     assertEquals(9_500_000, reader.firstReceiptNanos(8, 30));
     assertEquals(8_500_000, reader.firstReceiptNanos(8, 1));
     assertEquals(0, reader.firstReceiptNanos(9, 1));
+    assertEquals(7, reader.starts());
+    assertEquals(7_000_000, reader.longestGapNanos(2_000_000, 14_000_000));
+    assertEquals(500_000, reader.longestGapNanos(6_500_000, 7_000_000), "none within");
+    assertEquals(6_500_000, reader.longestGapNanos(13_500_000, 20_000_000), "none after");
+    assertEquals(1_000_000, reader.longestGapNanos(3_000_000, 6_500_000));
   }
 
   @Test
@@ -129,7 +134,7 @@ class BenchPartsTest {
                     60,
                     20,
                     new CpuMicrosPerTask(1, 2, 3, 4, 5),
-                    new Failover(1, 2, 3, List.of(1.0), 0, 200, 100),
+                    new Failover(1, 2, 3, List.of(1.0), 0, some, some, 200, 100),
                     new Steady(3600, 2, 0, 1, 100, 200, 100),
                     null));
 
