@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.baton.chaos.checker.Outcome;
 import dev.baton.chaos.checker.Verdict;
 import dev.baton.chaos.checker.Verdict.CheckResult;
+import dev.baton.chaos.checker.Verdict.Milliseconds;
 import dev.baton.cli.program.Context;
 import java.nio.file.Path;
 import java.util.Locale;
@@ -28,6 +29,7 @@ record Summary(Verdict verdict, Path reportPath) {
     json.put("rerunsOfFinishedTasks", verdict.rerunsOfFinishedTasks());
     json.put("rerunsOfRunningTasks", verdict.rerunsOfRunningTasks());
     json.set("failoverMs", JSON.valueToTree(verdict.failoverMs()));
+    json.set("workerLossMs", JSON.valueToTree(verdict.workerLossMs()));
     json.set("skipped", JSON.valueToTree(verdict.skipped()));
     json.put("reportPath", reportPath.toString());
     return json;
@@ -74,14 +76,18 @@ record Summary(Verdict verdict, Path reportPath) {
                     verdict.rerunsOfFinishedTasks(),
                     verdict.rerunsOfRunningTasks(),
                     verdict.secondExecutions()));
-    Verdict.FailoverMs times = verdict.failoverMs();
+    print(context, "fail-over", verdict.failoverMs());
+    print(context, "tasks of a dead worker run again after", verdict.workerLossMs());
+    context.terminal().println("  report: " + reportPath.resolve("index.html"));
+  }
+
+  private static void print(Context context, String what, Milliseconds times) {
     if (times.count() > 0) {
       context
           .terminal()
           .println(
-              "  fail-over: p50 %d ms, p99 %d ms, longest %d ms, of %d"
-                  .formatted(times.p50(), times.p99(), times.max(), times.count()));
+              "  %s: p50 %d ms, p99 %d ms, longest %d ms, of %d"
+                  .formatted(what, times.p50(), times.p99(), times.max(), times.count()));
     }
-    context.terminal().println("  report: " + reportPath.resolve("index.html"));
   }
 }

@@ -2,7 +2,7 @@ package dev.baton.chaos.checker;
 
 import dev.baton.chaos.checker.Reruns.Rerun;
 import dev.baton.chaos.checker.Verdict.CheckResult;
-import dev.baton.chaos.checker.Verdict.FailoverMs;
+import dev.baton.chaos.checker.Verdict.Milliseconds;
 import dev.baton.chaos.checker.Verdict.Round;
 import dev.baton.chaos.checker.Verdict.SkippedFault;
 import dev.baton.chaos.history.FaultSpan;
@@ -79,7 +79,12 @@ public final class Judge {
         violations(findings, Writers.NAME),
         reruns.stream().filter(Rerun::finished).count(),
         reruns.stream().filter(Rerun::running).count(),
-        failoverMs(FailoverTimes.of(history)),
+        percentiles(
+            FailoverTimes.of(history).stream()
+                .filter(time -> time.nanos() >= 0)
+                .map(FailoverTimes::millis)
+                .toList()),
+        percentiles(LossTimes.of(history)),
         Reruns.reasons(reruns),
         results,
         rounds(history, began.nanos()),
@@ -135,13 +140,13 @@ public final class Judge {
   }
 
   /** By nearest rank, so that each figure is one that was measured. */
-  static FailoverMs failoverMs(List<FailoverTimes> times) {
-    List<Long> sorted =
-        times.stream().filter(t -> t.nanos() >= 0).map(FailoverTimes::millis).sorted().toList();
-    if (sorted.isEmpty()) {
-      return new FailoverMs(0, 0, 0, 0);
+  static Milliseconds percentiles(List<Long> times) {
+    if (times.isEmpty()) {
+      return new Milliseconds(0, 0, 0, 0);
     }
-    return new FailoverMs(sorted.size(), rank(sorted, 0.50), rank(sorted, 0.99), sorted.getLast());
+    List<Long> sorted = times.stream().sorted().toList();
+    return new Milliseconds(
+        sorted.size(), rank(sorted, 0.50), rank(sorted, 0.99), sorted.getLast());
   }
 
   private static long rank(List<Long> sorted, double part) {

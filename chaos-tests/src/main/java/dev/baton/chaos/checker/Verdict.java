@@ -16,6 +16,7 @@ import java.util.Map;
  * @param rerunsOfFinishedTasks handlers started after their task had an accepted result
  * @param rerunsOfRunningTasks handlers started while an earlier attempt ran on a live worker
  * @param failoverMs from the fault to the first new assignment received
+ * @param workerLossMs from a worker's death to the next start of each task that it ran
  * @param secondExecutions executions of a task after its first, by reason
  * @param stalledMs how long the machine stood still altogether
  */
@@ -33,7 +34,8 @@ public record Verdict(
     long unfencedWrites,
     long rerunsOfFinishedTasks,
     long rerunsOfRunningTasks,
-    FailoverMs failoverMs,
+    Milliseconds failoverMs,
+    Milliseconds workerLossMs,
     Map<String, Long> secondExecutions,
     List<CheckResult> checks,
     List<Round> roundDetails,
@@ -46,8 +48,8 @@ public record Verdict(
     skipped = List.copyOf(skipped);
   }
 
-  /** Of all fail-overs that were expected and came; 0 where there was none. */
-  public record FailoverMs(int count, long p50, long p99, long max) {}
+  /** Times in milliseconds; 0 where there was none. */
+  public record Milliseconds(int count, long p50, long p99, long max) {}
 
   /**
    * One promise.

@@ -94,7 +94,7 @@ final class Page {
   }
 
   private String figures() {
-    Verdict.FailoverMs times = verdict.failoverMs();
+    Verdict.Milliseconds times = verdict.failoverMs();
     StringBuilder all = new StringBuilder();
     all.append(figure(Html.number(verdict.runsSubmitted()), "runs submitted"));
     all.append(figure(Html.number(verdict.runsEnded()), "runs ended"));
@@ -106,6 +106,14 @@ final class Page {
     if (times.count() > 0) {
       all.append(figure(Html.millis(times.p50()), "fail-over, median of " + times.count()));
       all.append(figure(Html.millis(times.max()), "fail-over, longest"));
+    }
+    Verdict.Milliseconds losses = verdict.workerLossMs();
+    if (losses.count() > 0) {
+      all.append(
+          figure(
+              Html.millis(losses.p50()),
+              "a dead worker's tasks start again, median of " + losses.count()));
+      all.append(figure(Html.millis(losses.max()), "the same, longest"));
     }
     return all.toString();
   }

@@ -1,6 +1,7 @@
 package dev.baton.chaos.scenario;
 
 import dev.baton.chaos.environment.Ability;
+import dev.baton.chaos.nemesis.ClockJump;
 import dev.baton.chaos.nemesis.EtcdQuorumLoss;
 import dev.baton.chaos.nemesis.Fault;
 import dev.baton.chaos.nemesis.KillLeaderAndEtcdLeader;
@@ -9,19 +10,25 @@ import dev.baton.chaos.nemesis.ProcessFault;
 import dev.baton.chaos.nemesis.ProcessFault.Kind;
 import dev.baton.chaos.nemesis.Together;
 import dev.baton.chaos.nemesis.Victim;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.random.RandomGenerator;
 
 /**
- * One fault to the schedulers, and perhaps one to a worker and one to etcd, at the same time. Of
- * the schedulers one at most is hit, so that there is always somebody who can lead.
+ * One fault to the schedulers, and perhaps one to a worker, one to etcd and a wrong clock, at the
+ * same time. Of the schedulers one at most is ended, stopped or cut off, so that there is always
+ * somebody who can lead.
  */
 final class MixedCourse implements Scenario.Course {
   @Override
   public Fault fault(int round, RandomGenerator random, Set<Ability> abilities) {
     List<Fault> faults = new ArrayList<>();
+    if (random.nextInt(4) == 0 && abilities.contains(Ability.CLOCKS)) {
+      // Before the others: they may leave nobody who leads for a while.
+      faults.add(clockJump(random));
+    }
     Fault first = any(able(schedulerFaults(random), abilities), random);
     faults.add(first);
     if (random.nextInt(3) > 0) {
@@ -32,6 +39,11 @@ final class MixedCourse implements Scenario.Course {
       faults.add(any(able(etcdFaults(), abilities), random));
     }
     return faults.size() == 1 ? faults.getFirst() : new Together(faults);
+  }
+
+  private static Fault clockJump(RandomGenerator random) {
+    Victim victim = random.nextBoolean() ? Victim.LEADER : Victim.STANDBY;
+    return new ClockJump(victim, Duration.ofMinutes(random.nextBoolean() ? 10 : -10));
   }
 
   private static List<Fault> schedulerFaults(RandomGenerator random) {

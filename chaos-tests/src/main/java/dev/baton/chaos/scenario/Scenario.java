@@ -167,9 +167,10 @@ public record Scenario(
             (round, random, abilities) -> new ScaleWorkers()),
         new Scenario(
             "mixed",
-            "one to three faults at once, drawn from all of the above",
+            "one to four faults at once, drawn from all of the above",
             6,
-            EnumSet.of(Ability.SIGNALS, Ability.CUTS, Ability.ETCD_CUTS, Ability.SLOWNESS),
+            EnumSet.of(
+                Ability.SIGNALS, Ability.CUTS, Ability.ETCD_CUTS, Ability.SLOWNESS, Ability.CLOCKS),
             new MixedCourse()));
   }
 

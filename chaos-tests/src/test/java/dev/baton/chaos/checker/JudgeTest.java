@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.baton.chaos.checker.Verdict.CheckResult;
-import dev.baton.chaos.checker.Verdict.FailoverMs;
+import dev.baton.chaos.checker.Verdict.Milliseconds;
 import dev.baton.chaos.history.Observation.RunRead;
 import dev.baton.chaos.history.Observation.Skipped;
 import java.util.List;
@@ -41,9 +41,26 @@ class JudgeTest {
     assertEquals(1, verdict.runsSubmitted());
     assertEquals(1, verdict.runsEnded());
     assertEquals(0, verdict.lost());
-    assertEquals(new FailoverMs(1, 250, 250, 250), verdict.failoverMs());
+    assertEquals(new Milliseconds(1, 250, 250, 250), verdict.failoverMs());
     assertEquals("s2", verdict.roundDetails().getFirst().nextLeader());
     assertEquals(60, verdict.roundDetails().getFirst().operations());
+  }
+
+  @Test
+  void shouldTellHowLongTheTasksOfADeadWorkerStoodStill() {
+    Verdict verdict =
+        Judge.judge(
+            new Script()
+                .ran("w1", "r", "a", 1, 100, -1)
+                .ran("w1", "r", "b", 1, 100, -1)
+                .ran("w1", "r", "c", 1, 100, 200)
+                .ran("w1", "r", "d", 1, 100, -1)
+                .killed(300, "w1")
+                .ran("w2", "r", "a", 2, 450, 500)
+                .ran("w2", "r", "b", 2, 700, 800)
+                .ran("w2", "r", "c", 2, 900, 950)
+                .end(4000));
+    assertEquals(new Milliseconds(2, 150, 400, 400), verdict.workerLossMs());
   }
 
   @Test
