@@ -36,10 +36,13 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
 import java.util.Random;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.BooleanSupplier;
 import org.slf4j.MDC;
 
 /**
@@ -49,7 +52,13 @@ import org.slf4j.MDC;
  * several times as long as the fail-over itself.
  */
 final class Rehearsal {
-  private static final Duration LONGEST = Duration.ofSeconds(5);
+  /** It may take so long while others can do without this node. */
+  private static final Duration LONGEST = Duration.ofSeconds(20);
+
+  /** And so long where it is waited for. */
+  private static final Duration SHORT = Duration.ofSeconds(5);
+
+  private static final Duration LOOK = Duration.ofMillis(250);
   private static final int RUNS = 200;
   private static final int AT_ONCE = 32;
   private static final long GENERATION = 1;
@@ -91,13 +100,41 @@ final class Rehearsal {
 
   private Rehearsal() {}
 
-  /** Plays it on a thread of its own; false: it was cut short. */
-  static CompletableFuture<Boolean> begin() {
-    return CompletableFuture.supplyAsync(
-        () -> new Rehearsal().play(), task -> Thread.ofPlatform().daemon().start(task));
+  /**
+   * One that is played, on a thread of its own.
+   *
+   * @param task which of them; true: it was played to its end
+   * @param beganNanos by the monotonic clock
+   */
+  record UnderWay(FutureTask<Boolean> task, long beganNanos) {
+    /**
+     * Waits for it, and cuts it short after five seconds unless there is time: then after twenty.
+     * False: it was cut short.
+     */
+    boolean await(BooleanSupplier hasTime) throws InterruptedException, ExecutionException {
+      Duration wait = SHORT.minusNanos(System.nanoTime() - beganNanos);
+      while (true) {
+        try {
+          return task.get(Math.max(0, wait.toMillis()), TimeUnit.MILLISECONDS);
+        } catch (TimeoutException e) {
+          if (!hasTime.getAsBoolean()) {
+            task.cancel(true);
+            return false;
+          }
+          wait = LOOK;
+        }
+      }
+    }
+  }
+
+  static UnderWay begin() {
+    FutureTask<Boolean> task = new FutureTask<>(() -> new Rehearsal().play());
+    Thread.ofPlatform().daemon().name(NAME).start(task);
+    return new UnderWay(task, System.nanoTime());
   }
 
   private boolean play() {
+    long deadline = System.nanoTime() + LONGEST.toNanos();
     strand.execute(() -> MDC.put(Logs.QUIET, NAME));
     streams.attach(loop);
     Channels channels = new Channels();
@@ -118,7 +155,8 @@ final class Rehearsal {
       RehearsalWorker.open(channel, NAME, GENERATION, ended);
       LeaderRecord me = LeaderRecord.newBuilder().setNodeId(NAME).build();
       loop.start(new Leadership(etcd, strand, random, keys, me, Leadership.DEFAULT_TTL, loop));
-      return submit(channel) && ended.await(LONGEST.toMillis(), TimeUnit.MILLISECONDS);
+      return submit(channel, deadline)
+          && ended.await(deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       return false;
@@ -156,8 +194,7 @@ final class Rehearsal {
   }
 
   /** The API waits by itself until somebody leads. */
-  private static boolean submit(ManagedChannel channel) throws InterruptedException {
-    long deadline = System.nanoTime() + LONGEST.toNanos();
+  private static boolean submit(ManagedChannel channel, long deadline) throws InterruptedException {
     SubmitRunRequest request =
         SubmitRunRequest.newBuilder().setDefinitionBytes(ByteString.copyFromUtf8(WORKFLOW)).build();
     BatonServiceStub api = BatonServiceGrpc.newStub(channel);

@@ -104,7 +104,7 @@ public final class SchedulerNode {
   }
 
   private void start() throws InterruptedException {
-    CompletableFuture<Boolean> rehearsal = Rehearsal.begin();
+    Rehearsal.UnderWay rehearsal = Rehearsal.begin();
     JetcdEtcd leases = etcd("leases");
     JetcdEtcd appends = etcd("appends");
     JetcdEtcd reads = etcd("reads");
@@ -196,7 +196,7 @@ public final class SchedulerNode {
     });
     size.start();
     process.closeLater("leadership", () -> resign(loop, leadership));
-    awaitRehearsal(rehearsal);
+    awaitRehearsal(rehearsal, nodes);
     loop.start(leadership);
     LOG.info(
         "Scheduler {} started: API {}, HTTP {}, etcd {}",
@@ -206,11 +206,11 @@ public final class SchedulerNode {
         settings.etcd().endpoints());
   }
 
-  /** A node leads without it as well, only later. */
-  private static void awaitRehearsal(CompletableFuture<Boolean> rehearsal)
+  /** A node leads without it as well, only later; two others can do without this one. */
+  private static void awaitRehearsal(Rehearsal.UnderWay rehearsal, NodeDirectory nodes)
       throws InterruptedException {
     try {
-      if (!rehearsal.get()) {
+      if (!rehearsal.await(() -> nodes.standbys().size() > 1)) {
         LOG.info("The rehearsal of a term was cut short: the machine is busy");
       }
     } catch (ExecutionException e) {
