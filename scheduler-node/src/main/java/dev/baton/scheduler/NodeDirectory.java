@@ -18,6 +18,7 @@ import java.util.concurrent.ConcurrentHashMap;
 public final class NodeDirectory implements Registry.Listener {
   private final String self;
   private final Map<ByteString, NodeRecord> nodes = new ConcurrentHashMap<>();
+  private volatile boolean listed;
 
   /** The node's own id. */
   public NodeDirectory(String self) {
@@ -36,6 +37,19 @@ public final class NodeDirectory implements Registry.Listener {
   @Override
   public void onDelete(ByteString key) {
     nodes.remove(key);
+  }
+
+  @Override
+  public void onListed() {
+    listed = true;
+  }
+
+  /**
+   * Whether the cluster can do without this node for a while: two others have loaded, of which one
+   * can follow the other. True as long as nobody has said.
+   */
+  boolean canSpareThisNode() {
+    return !listed || standbys().size() > 1;
   }
 
   /** Whether a node reads the state at this moment, and needs old revisions. */

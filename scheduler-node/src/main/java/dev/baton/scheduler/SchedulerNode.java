@@ -206,11 +206,11 @@ public final class SchedulerNode {
         settings.etcd().endpoints());
   }
 
-  /** A node leads without it as well, only later; two others can do without this one. */
+  /** A node leads without it as well, only later. */
   private static void awaitRehearsal(Rehearsal.UnderWay rehearsal, NodeDirectory nodes)
       throws InterruptedException {
     try {
-      if (!rehearsal.await(() -> nodes.standbys().size() > 1)) {
+      if (!rehearsal.await(nodes::canSpareThisNode)) {
         LOG.info("The rehearsal of a term was cut short: the machine is busy");
       }
     } catch (ExecutionException e) {
