@@ -3,7 +3,6 @@ package dev.baton.cli.bench;
 import dev.baton.cli.bench.BenchResult.Heap;
 import dev.baton.cli.bench.BenchResult.Memory;
 import dev.baton.cli.cluster.Daemon;
-import dev.baton.cli.cluster.HttpProbe;
 import dev.baton.coordination.Etcd;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -28,8 +27,7 @@ final class Footprint {
   private static final Duration EVERY = Duration.ofSeconds(2);
   private static final long EARLY_TASKS = 50_000;
   private static final Pattern TOTAL = Pattern.compile("(?m)^Total\\s+\\d+\\s+(\\d+)");
-  private static final Pattern RETAINED =
-      Pattern.compile("(?m)^baton_runs_retained(?:\\{.*})? (\\S+)");
+  private static final NodeMetric RETAINED = new NodeMetric("baton_runs_retained");
 
   private final Etcd etcd;
   private final JournalTap tap;
@@ -91,8 +89,7 @@ final class Footprint {
     }
     long tasks = tap.counts().tasksEnded();
     long bytes = liveBytes(now.process().pid());
-    Matcher retained = RETAINED.matcher(HttpProbe.get(now.httpPort(), "/metrics").body());
-    long runs = retained.find() ? (long) Double.parseDouble(retained.group(1)) : 0;
+    long runs = (long) RETAINED.read(now.httpPort()).orElse(0);
     synchronized (this) {
       heaps.add(new Heap(tasks, bytes, runs));
     }

@@ -6,7 +6,6 @@ import dev.baton.cli.bench.BenchResult.Steady;
 import dev.baton.cli.cluster.ClusterFolder;
 import dev.baton.cli.cluster.ClusterRecord.Member;
 import dev.baton.cli.cluster.Daemon.Signal;
-import dev.baton.cli.cluster.HttpProbe;
 import dev.baton.cli.cluster.LeaderKill;
 import dev.baton.cli.cluster.LocalCluster;
 import dev.baton.cli.cluster.LocalCluster.Size;
@@ -19,8 +18,6 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
 
@@ -37,8 +34,8 @@ final class Trial {
 
   private static final Duration PEAK = Duration.ofSeconds(10);
   private static final Duration STOPS_WITHIN = Duration.ofSeconds(20);
-  private static final Pattern WRONG_GUESSES =
-      Pattern.compile("(?m)^baton_failover_wrong_guesses_total(?:\\{.*})? (\\S+)");
+  private static final NodeMetric WRONG_GUESSES =
+      new NodeMetric("baton_failover_wrong_guesses_total");
 
   private final Options options;
   private final ClusterFolder folder;
@@ -229,8 +226,13 @@ final class Trial {
   private long wrongGuesses() {
     long sum = 0;
     for (Member member : folder.load().orElseThrow().schedulers()) {
-      Matcher count = WRONG_GUESSES.matcher(HttpProbe.get(member.httpPort(), "/metrics").body());
-      sum += count.find() ? (long) Double.parseDouble(count.group(1)) : 0;
+      sum +=
+          (long)
+              WRONG_GUESSES
+                  .read(member.httpPort())
+                  .orElseThrow(() ->
+                      new IllegalStateException(
+                          "Expected " + member.id() + " to count its wrong guesses."));
     }
     return sum;
   }

@@ -99,6 +99,15 @@ class BenchPartsTest {
   }
 
   @Test
+  void shouldTellAMetricThatIsMissingFromOneThatIsZero() {
+    NodeMetric metric = new NodeMetric("baton_failover_wrong_guesses_total");
+    assertEquals(2, metric.in("other 1.0\nbaton_failover_wrong_guesses_total 2.0\n").orElse(-1));
+    assertEquals(0, metric.in("baton_failover_wrong_guesses_total{a=\"b\"} 0.0\n").orElse(-1));
+    assertTrue(metric.in("# TYPE baton_failover_wrong_guesses_total counter\n").isEmpty());
+    assertTrue(metric.in("").isEmpty());
+  }
+
+  @Test
   void shouldTellPercentilesInMilliseconds() {
     Histogram histogram = Percentiles.histogram();
     for (int i = 1; i <= 100; i++) {
