@@ -66,7 +66,8 @@ public record BenchResult(
    * From the signal to a worker's receipt of the first assignment that was decided in the new term.
    *
    * @param missing rounds after which no worker received one
-   * @param quietStartGap the longest time without a handler's start in the 5 s before each round
+   * @param quietStartGap the longest time of each round without a handler's start, in the 5 s
+   *     before the signal and the 5 s before the node is started again
    * @param returnStartGap the same from the moment the node is started again until it is ready
    * @param peakRunsPerSecond with all the concurrency, before the first round
    * @param pacedRunsPerSecond at most so many were submitted from then on: half of the peak

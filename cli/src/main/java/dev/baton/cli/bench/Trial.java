@@ -27,7 +27,8 @@ import org.jspecify.annotations.Nullable;
  * next round. Busy loops may take processors meanwhile.
  */
 final class Trial {
-  private static final Duration BETWEEN = Duration.ofSeconds(5);
+  private static final Duration QUIET = Duration.ofSeconds(5);
+  private static final Duration SETTLES = Duration.ofSeconds(5);
 
   /** The peak is that of the last part of the time with all the load. */
   private static final Duration UNTIL_PEAK = Duration.ofSeconds(15);
@@ -44,8 +45,8 @@ final class Trial {
   private final JournalTap tap;
   private final LoadGenerator load;
   private final List<LeaderKill> kills = new ArrayList<>();
-  private final List<Window> quiet = new ArrayList<>();
-  private final List<Window> returns = new ArrayList<>();
+  private final List<List<Window>> quiet = new ArrayList<>();
+  private final List<List<Window>> returns = new ArrayList<>();
   private final CompletableFuture<Void> done = new CompletableFuture<>();
   private @Nullable Thread thread;
   private volatile @Nullable RuntimeException failure;
@@ -147,10 +148,16 @@ final class Trial {
         Bench.rounded(peak / 2));
   }
 
-  private static Percentiles longestGaps(TraceReader traces, List<Window> windows) {
+  /** One of each round. */
+  private static Percentiles longestGaps(TraceReader traces, List<List<Window>> rounds) {
     Histogram histogram = Percentiles.histogram();
-    windows.forEach(window ->
-        Percentiles.record(histogram, traces.longestGapNanos(window.from(), window.to())));
+    for (List<Window> windows : rounds) {
+      long longest = 0;
+      for (Window window : windows) {
+        longest = Math.max(longest, traces.longestGapNanos(window.from(), window.to()));
+      }
+      Percentiles.record(histogram, longest);
+    }
     return Percentiles.of(histogram);
   }
 
@@ -182,12 +189,10 @@ final class Trial {
 
   private void rounds(Signal fault) {
     for (int round = 1; round <= options.rounds(); round++) {
-      long rest = System.nanoTime();
-      pause(BETWEEN);
+      Window before = quietWindow();
       if (Thread.currentThread().isInterrupted()) {
         return;
       }
-      quiet.add(Window.since(rest));
       LeaderKill kill = LeaderKill.run(folder, fault);
       kills.add(kill);
       progress.accept(
@@ -199,10 +204,19 @@ final class Trial {
                   kill.killed(),
                   kill.leader(),
                   kill.term()));
+      // A term's first seconds are not quiet: its leader's code is compiled, and it catches up.
+      pause(SETTLES);
+      quiet.add(List.of(before, quietWindow()));
       long start = System.nanoTime();
       cluster.up(new Size(null, null, null, options.allSlots(), true));
-      returns.add(Window.since(start));
+      returns.add(List.of(Window.since(start)));
     }
+  }
+
+  private Window quietWindow() {
+    long start = System.nanoTime();
+    pause(QUIET);
+    return Window.since(start);
   }
 
   private Steady leaveAlone(Duration duration) {
