@@ -126,6 +126,9 @@ final class Json {
     json.put("slots", worker.getSlots());
     json.put("slotsUsed", worker.getSlotsUsed());
     json.put("presence", presence(worker.getPresence()));
+    json.put("cordoned", worker.getCordoned());
+    json.put("cordonedBy", orNull(worker.getCordonedBy()));
+    json.put("draining", worker.getDraining());
     json.put("version", orNull(worker.getVersion()));
     return json;
   }

@@ -26,6 +26,11 @@ public final class Main {
             .addSubcommand(new WatchCommand(context))
             .addSubcommand(new CancelCommand(context))
             .addSubcommand(new WorkersCommand(context))
+            .addSubcommand(
+                new CommandLine(new WorkerCommand())
+                    .addSubcommand(new DrainCommand(context))
+                    .addSubcommand(new CordonCommand(context))
+                    .addSubcommand(new UncordonCommand(context)))
             .addSubcommand(new NodesCommand(context))
             .addSubcommand(new ValidateCommand(context))
             .addSubcommand(new DemoCommand(context))

@@ -65,6 +65,7 @@ final class StatusCommand implements Callable<Integer> {
     json.put("leader", answer == null || answer.leader().isEmpty() ? null : answer.leader());
     json.put("term", answer == null ? null : answer.term());
     json.put("workersConnected", answer == null ? null : answer.workersConnected());
+    json.put("workersCordoned", answer == null ? null : answer.workersCordoned());
     json.put("slots", answer == null ? null : answer.slots());
     json.put("slotsUsed", answer == null ? null : answer.slotsUsed());
     json.put("runsRunning", answer == null ? null : answer.runsRunning());
@@ -99,6 +100,7 @@ final class StatusCommand implements Callable<Integer> {
     terminal.println(
         answer.workersConnected()
             + " workers connected, "
+            + (answer.workersCordoned() > 0 ? answer.workersCordoned() + " cordoned, " : "")
             + answer.slotsUsed()
             + " of "
             + answer.slots()

@@ -54,17 +54,26 @@ final class WorkersCommand implements Callable<Integer> {
       return;
     }
     Table table =
-        new Table("WORKER", "PRESENCE", "SLOTS", "CAPABILITIES", "ADDRESS", "VERSION", "LABELS");
+        new Table(
+            "WORKER",
+            "PRESENCE",
+            "SERVICE",
+            "SLOTS",
+            "CAPABILITIES",
+            "ADDRESS",
+            "VERSION",
+            "LABELS");
     for (Worker worker : response.getWorkersList()) {
       Style style =
           switch (worker.getPresence()) {
             case CONNECTED -> Style.GREEN;
             case SUSPECT, UNREGISTERED -> Style.YELLOW;
-            case REGISTERED, PRESENCE_UNSPECIFIED, UNRECOGNIZED -> Style.PLAIN;
+            case REGISTERED, ABSENT, PRESENCE_UNSPECIFIED, UNRECOGNIZED -> Style.PLAIN;
           };
       table.row(
           worker.getWorkerId(),
           new Cell(Json.presence(worker.getPresence()), style),
+          service(worker),
           worker.getSlotsUsed() + "/" + worker.getSlots(),
           String.join(",", worker.getCapabilitiesList()),
           worker.getAddress(),
@@ -72,5 +81,12 @@ final class WorkersCommand implements Callable<Integer> {
           GetCommand.labels(worker.getLabelsMap()));
     }
     table.print(context.terminal());
+  }
+
+  private static Cell service(Worker worker) {
+    if (worker.getDraining()) {
+      return new Cell("draining", Style.YELLOW);
+    }
+    return worker.getCordoned() ? new Cell("cordoned", Style.YELLOW) : new Cell("", Style.PLAIN);
   }
 }

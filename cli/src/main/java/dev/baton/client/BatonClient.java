@@ -4,6 +4,8 @@ import dev.baton.client.Nodes.Link;
 import dev.baton.proto.v1.BatonServiceGrpc;
 import dev.baton.proto.v1.CancelRunRequest;
 import dev.baton.proto.v1.CancelRunResponse;
+import dev.baton.proto.v1.CordonWorkerRequest;
+import dev.baton.proto.v1.CordonWorkerResponse;
 import dev.baton.proto.v1.GetOutputRequest;
 import dev.baton.proto.v1.GetOutputResponse;
 import dev.baton.proto.v1.GetRunRequest;
@@ -17,6 +19,8 @@ import dev.baton.proto.v1.ListWorkersResponse;
 import dev.baton.proto.v1.RefusalCode;
 import dev.baton.proto.v1.SubmitRunRequest;
 import dev.baton.proto.v1.SubmitRunResponse;
+import dev.baton.proto.v1.UncordonWorkerRequest;
+import dev.baton.proto.v1.UncordonWorkerResponse;
 import io.github.resilience4j.core.IntervalFunction;
 import io.github.resilience4j.retry.Retry;
 import io.github.resilience4j.retry.RetryConfig;
@@ -143,6 +147,28 @@ public final class BatonClient implements AutoCloseable {
             true,
             giveUpNanos(),
             CancelRunResponse::getSeq));
+  }
+
+  /** Gives a worker nothing new; asked to, ends it, too. */
+  public CordonWorkerResponse cordon(CordonWorkerRequest request) {
+    return await(
+        call(
+            BatonServiceGrpc.getCordonWorkerMethod(),
+            request,
+            true,
+            giveUpNanos(),
+            CordonWorkerResponse::getSeq));
+  }
+
+  /** Takes a worker into service again. */
+  public UncordonWorkerResponse uncordon(UncordonWorkerRequest request) {
+    return await(
+        call(
+            BatonServiceGrpc.getUncordonWorkerMethod(),
+            request,
+            true,
+            giveUpNanos(),
+            UncordonWorkerResponse::getSeq));
   }
 
   /** The workers, as the leader knows them: a standby sees only the registry. */

@@ -1,6 +1,7 @@
 package dev.baton.cli;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
@@ -10,6 +11,7 @@ import dev.baton.client.TestNode;
 import dev.baton.proto.v1.Attempt;
 import dev.baton.proto.v1.AttemptOutcome;
 import dev.baton.proto.v1.CancelRunRequest;
+import dev.baton.proto.v1.CordonWorkerRequest;
 import dev.baton.proto.v1.RefusalCode;
 import dev.baton.proto.v1.Run;
 import dev.baton.proto.v1.RunState;
@@ -311,8 +313,8 @@ class CommandsTest {
 
     assertEquals(
         """
-        WORKER  PRESENCE   SLOTS  CAPABILITIES  ADDRESS         VERSION  LABELS
-        w1      CONNECTED  3/16   *,shell       127.0.0.1:9001  -        zone=a
+        WORKER  PRESENCE   SERVICE  SLOTS  CAPABILITIES  ADDRESS         VERSION  LABELS
+        w1      CONNECTED  -        3/16   *,shell       127.0.0.1:9001  -        zone=a
         """,
         baton("workers").out());
     assertEquals(16, json(baton("workers", "-o", "json")).at("/workers/0/slots").asInt());
@@ -320,6 +322,44 @@ class CommandsTest {
     assertTrue(nodes.contains("s1    leader  127.0.0.1:"), nodes);
     assertTrue(nodes.endsWith("Term 7\n"), nodes);
     assertTrue(json(baton("nodes", "-o", "json")).at("/nodes/0/leader").asBoolean());
+  }
+
+  @Test
+  void shouldTakeWorkersOutOfServiceAndBack() throws IOException {
+    for (String id : List.of("w1", "w2")) {
+      cluster.addWorker(
+          Worker.newBuilder()
+              .setWorkerId(id)
+              .setIncarnation(id + "-life")
+              .setSlots(4)
+              .setPresence(Worker.Presence.CONNECTED)
+              .build());
+    }
+
+    assertEquals(
+        "Worker w1 gets nothing new until 'baton worker uncordon w1'\n",
+        baton("worker", "cordon", "w1").out());
+    assertEquals("Worker w2 has ended, and stays cordoned\n", baton("worker", "drain", "w2").out());
+    CordonWorkerRequest drain = (CordonWorkerRequest) cluster.requests("CordonWorker").getLast();
+    assertTrue(drain.getDrain());
+    assertEquals("w2-life", drain.getIncarnation());
+    assertEquals("ada", drain.getActor());
+    assertEquals(
+        """
+        WORKER  PRESENCE   SERVICE   SLOTS  CAPABILITIES  ADDRESS  VERSION  LABELS
+        w1      CONNECTED  cordoned  0/4    -             -        -
+        w2      ABSENT     cordoned  0/0    -             -        -
+        """,
+        baton("workers").out());
+    assertEquals("Worker w1 is in service\n", baton("worker", "uncordon", "w1").out());
+    assertFalse(json(baton("workers", "-o", "json")).at("/workers/0/cordoned").asBoolean());
+    assertTrue(json(baton("workers", "-o", "json")).at("/workers/1/cordoned").asBoolean());
+    CommandRun unknown = baton("worker", "drain", "w9");
+    assertEquals(7, unknown.code());
+    assertEquals(
+        "baton worker drain: no worker 'w9' is registered or cordoned: 'baton workers' lists"
+            + " them\n",
+        unknown.err());
   }
 
   @Test

@@ -22,6 +22,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -117,6 +118,17 @@ public final class TestCluster implements AutoCloseable {
 
   synchronized long term() {
     return term;
+  }
+
+  synchronized void changeWorker(String id, Consumer<Worker.Builder> change) {
+    workers.replaceAll(worker -> {
+      if (!worker.getWorkerId().equals(id)) {
+        return worker;
+      }
+      Worker.Builder changed = worker.toBuilder();
+      change.accept(changed);
+      return changed.build();
+    });
   }
 
   synchronized List<Worker> workers() {

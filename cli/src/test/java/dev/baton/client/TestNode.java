@@ -3,6 +3,8 @@ package dev.baton.client;
 import dev.baton.proto.v1.BatonServiceGrpc;
 import dev.baton.proto.v1.CancelRunRequest;
 import dev.baton.proto.v1.CancelRunResponse;
+import dev.baton.proto.v1.CordonWorkerRequest;
+import dev.baton.proto.v1.CordonWorkerResponse;
 import dev.baton.proto.v1.GetOutputRequest;
 import dev.baton.proto.v1.GetOutputResponse;
 import dev.baton.proto.v1.GetRunRequest;
@@ -19,8 +21,11 @@ import dev.baton.proto.v1.RunState;
 import dev.baton.proto.v1.SubmitRunRequest;
 import dev.baton.proto.v1.SubmitRunResponse;
 import dev.baton.proto.v1.TaskCounts;
+import dev.baton.proto.v1.UncordonWorkerRequest;
+import dev.baton.proto.v1.UncordonWorkerResponse;
 import dev.baton.proto.v1.WatchRunRequest;
 import dev.baton.proto.v1.WatchRunResponse;
+import dev.baton.proto.v1.Worker;
 import io.grpc.Server;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
@@ -244,6 +249,40 @@ public final class TestNode extends BatonServiceGrpc.BatonServiceImplBase {
                 .addAllWorkers(cluster.workers())
                 .setSeq(cluster.seq())
                 .build());
+  }
+
+  @Override
+  public void cordonWorker(
+      CordonWorkerRequest request, StreamObserver<CordonWorkerResponse> observer) {
+    answer(
+        "CordonWorker",
+        request,
+        observer,
+        () -> {
+          cluster.changeWorker(
+              request.getWorkerId(),
+              worker -> {
+                worker.setCordoned(true).setCordonedBy(request.getActor());
+                if (request.getDrain()) {
+                  worker.clearIncarnation().clearSlots().setPresence(Worker.Presence.ABSENT);
+                }
+              });
+          return CordonWorkerResponse.newBuilder().setSeq(cluster.seq()).build();
+        });
+  }
+
+  @Override
+  public void uncordonWorker(
+      UncordonWorkerRequest request, StreamObserver<UncordonWorkerResponse> observer) {
+    answer(
+        "UncordonWorker",
+        request,
+        observer,
+        () -> {
+          cluster.changeWorker(
+              request.getWorkerId(), worker -> worker.clearCordoned().clearCordonedBy());
+          return UncordonWorkerResponse.newBuilder().setSeq(cluster.seq()).build();
+        });
   }
 
   @Override

@@ -7,10 +7,14 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.baton.client.BatonClient;
 import dev.baton.proto.v1.Attempt;
 import dev.baton.proto.v1.AttemptOutcome;
+import dev.baton.proto.v1.CordonWorkerRequest;
 import dev.baton.proto.v1.Run;
 import dev.baton.proto.v1.RunState;
 import dev.baton.proto.v1.Task;
 import dev.baton.proto.v1.TaskState;
+import dev.baton.proto.v1.UncordonWorkerRequest;
+import dev.baton.proto.v1.Worker;
+import dev.baton.proto.v1.Worker.Presence;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
@@ -179,6 +183,57 @@ class WorkersIT {
     assertEquals(List.of(), scene.ledger().faults());
   }
 
+  @Test
+  void endsADrainedWorkerWhenItIsDoneAndGivesItNothingUntilItIsInServiceAgain() {
+    TestNode leaving = CLUSTER.node("w1");
+    String before = Runs.submit(client, Flow.gated("drained-by-order", 6, scene));
+    awaitRunning(6);
+    assertFalse(tasksOn(before, "w1").isEmpty(), "w1 got nothing to run");
+
+    client.cordon(
+        CordonWorkerRequest.newBuilder().setWorkerId("w1").setDrain(true).setActor("ann").build());
+    Awaitility.await("w1 drains")
+        .atMost(TestNode.PATIENCE)
+        .until(() -> leaving.logText().contains("asked to drain: "));
+    assertTrue(worker("w1").getDraining());
+    assertEquals("ann", worker("w1").getCordonedBy());
+    String after = Runs.submit(client, Flow.gated("beside-a-drain", 2, scene));
+    awaitRunning(8);
+    assertEquals(2, tasksOn(after, "w2").size());
+    assertTrue(leaving.isAlive());
+
+    scene.openGate();
+    for (String run : List.of(before, after)) {
+      Run ended = Runs.awaitEnd(client, run);
+      assertEquals(RunState.RUN_SUCCESS, ended.getState());
+      assertTrue(ended.getTasksList().stream().allMatch(task -> task.getAttemptsCount() == 1));
+    }
+    assertEquals(0, leaving.awaitExit());
+    assertTrue(leaving.logText().contains("drained, as an operator asked"), leaving.logText());
+    Awaitility.await("w1 has left")
+        .atMost(TestNode.PATIENCE)
+        .until(() -> worker("w1").getPresence() == Presence.ABSENT);
+
+    leaving.start();
+    leaving.awaitReady();
+    assertTrue(worker("w1").getCordoned());
+    assertFalse(worker("w1").getDraining());
+    try (Scene second = CLUSTER.scene()) {
+      String waiting = Runs.submit(client, Flow.gated("beside-a-cordon", SLOTS + 1, second));
+      Awaitility.await("w2 is full")
+          .atMost(TestNode.PATIENCE)
+          .until(() -> tasksOn(waiting, "w2").size() == SLOTS);
+      assertEquals(List.of(), tasksOn(waiting, "w1"));
+      client.uncordon(UncordonWorkerRequest.newBuilder().setWorkerId("w1").build());
+      Awaitility.await("w1 is in service")
+          .atMost(TestNode.PATIENCE)
+          .until(() -> tasksOn(waiting, "w1").size() == 1);
+      second.openGate();
+      assertEquals(RunState.RUN_SUCCESS, Runs.awaitEnd(client, waiting).getState());
+    }
+    assertEquals(List.of(), scene.ledger().faults());
+  }
+
   private void assertRefused(TestNode second, String what, TestNode first) {
     second.start();
     try {
@@ -204,17 +259,20 @@ class WorkersIT {
         .atMost(TestNode.PATIENCE)
         .until(() ->
             client.listWorkers().getWorkersList().stream()
-                    .filter(w -> w.getPresence() == dev.baton.proto.v1.Worker.Presence.CONNECTED)
+                    .filter(w -> w.getPresence() == Presence.CONNECTED)
                     .count()
                 == count);
   }
 
   private String incarnation(String worker) {
+    return worker(worker).getIncarnation();
+  }
+
+  private Worker worker(String id) {
     return client.listWorkers().getWorkersList().stream()
-        .filter(each -> each.getWorkerId().equals(worker))
+        .filter(each -> each.getWorkerId().equals(id))
         .findFirst()
-        .orElseThrow()
-        .getIncarnation();
+        .orElseThrow();
   }
 
   /** Tasks whose newest attempt runs there. */

@@ -101,6 +101,7 @@ public final class Worker implements AutoCloseable {
               new AttemptTimers(metrics.registry()),
               meters,
               this::confirmedLease,
+              this::drainAsked,
               trace);
       http =
           later(
@@ -168,7 +169,7 @@ public final class Worker implements AutoCloseable {
     }
     draining = true;
     log.info("draining: {} attempts run", loop.state().running());
-    strand.execute(loop::drain);
+    strand.execute(loop::beginDrain);
     Registration mine = registration;
     if (mine != null) {
       mine.drain();
@@ -197,6 +198,31 @@ public final class Worker implements AutoCloseable {
     closeResources();
     log.info("worker {} has ended", settings.id);
     closed.countDown();
+  }
+
+  /**
+   * An operator has drained the worker: nothing new is started, and what runs may take as long as
+   * it takes.
+   */
+  private void drainAsked() {
+    log.info("asked to drain: {} attempts run", loop.state().running());
+    Registration mine = registration;
+    if (mine != null) {
+      mine.drain();
+    }
+    var unused =
+        loop.when(state -> state.running() == 0 && state.outbox() == 0)
+            .thenRun(() -> Thread.ofPlatform().name("drained").start(this::drained));
+  }
+
+  private void drained() {
+    log.info("drained");
+    Runnable listener = settings.onDrained;
+    if (listener == null) {
+      close();
+    } else {
+      listener.run();
+    }
   }
 
   /** How long {@link #close} may take. */

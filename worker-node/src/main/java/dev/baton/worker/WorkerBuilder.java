@@ -32,6 +32,7 @@ public final class WorkerBuilder {
   int slots = 16;
   @Nullable Path traceFile;
   @Nullable Consumer<ExitException> onRefused;
+  @Nullable Runnable onDrained;
   private @Nullable EtcdConfig etcd;
 
   WorkerBuilder(String id) {
@@ -120,6 +121,15 @@ public final class WorkerBuilder {
   /** Called when another live worker has this id; without it, that is logged as an error. */
   public WorkerBuilder onRefused(Consumer<ExitException> listener) {
     this.onRefused = listener;
+    return this;
+  }
+
+  /**
+   * Called when an operator has drained the worker ({@code baton worker drain}) and nothing runs
+   * any more; without it the worker closes itself.
+   */
+  public WorkerBuilder onDrained(Runnable listener) {
+    this.onDrained = listener;
     return this;
   }
 

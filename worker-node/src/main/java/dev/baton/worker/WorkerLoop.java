@@ -40,6 +40,7 @@ final class WorkerLoop implements Outputs, Attempts.Listener, NodeStreams.Listen
   private final NodeStreams streams;
   private final WorkerMeters meters;
   private final LongSupplier lease;
+  private final Runnable drainAsked;
   private final @Nullable TraceFile trace;
   private final RateLimited drops;
   private final List<Waiter> waiters = new ArrayList<>();
@@ -66,6 +67,7 @@ final class WorkerLoop implements Outputs, Attempts.Listener, NodeStreams.Listen
 
   /**
    * @param lease of the registration; 0: none that can be relied on
+   * @param drainAsked an operator wants the worker to end; on the strand
    */
   WorkerLoop(
       Identity identity,
@@ -73,10 +75,12 @@ final class WorkerLoop implements Outputs, Attempts.Listener, NodeStreams.Listen
       AttemptTimers timers,
       WorkerMeters meters,
       LongSupplier lease,
+      Runnable drainAsked,
       @Nullable TraceFile trace) {
     this.strand = strand;
     this.meters = meters;
     this.lease = lease;
+    this.drainAsked = drainAsked;
     this.trace = trace;
     this.drops = new RateLimited(LOG_INTERVAL, strand::nanoTime);
     this.protocol =
@@ -106,7 +110,7 @@ final class WorkerLoop implements Outputs, Attempts.Listener, NodeStreams.Listen
   }
 
   /** From now on assignments are returned. */
-  void drain() {
+  void beginDrain() {
     protocol.drain();
     changed();
   }
@@ -235,6 +239,11 @@ final class WorkerLoop implements Outputs, Attempts.Listener, NodeStreams.Listen
   @Override
   public long lease() {
     return lease.getAsLong();
+  }
+
+  @Override
+  public void drain() {
+    drainAsked.run();
   }
 
   @Override

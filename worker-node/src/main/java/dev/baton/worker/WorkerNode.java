@@ -12,8 +12,9 @@ import org.slf4j.LoggerFactory;
 /**
  * The worker as a process, with the built-in handlers: {@code baton worker --config FILE}.
  *
- * <p>SIGTERM drains it, and it ends with 0. It ends with 3 if another live worker has its id, 4 if
- * etcd does not answer, 5 if its port is taken, 6 if a setting is wrong; see {@link ExitCode}.
+ * <p>SIGTERM drains it, and so does {@code baton worker drain}; it ends with 0. It ends with 3 if
+ * another live worker has its id, 4 if etcd does not answer, 5 if its port is taken, 6 if a setting
+ * is wrong; see {@link ExitCode}.
  */
 public final class WorkerNode {
   private static final Logger log = LoggerFactory.getLogger(WorkerNode.class);
@@ -36,7 +37,13 @@ public final class WorkerNode {
             .listen(settings.listen())
             .slots(settings.slots())
             .drainLimit(settings.drainLimit())
-            .onRefused(reason -> process.stop(reason.code(), reason.sentence()));
+            .onRefused(reason -> process.stop(reason.code(), reason.sentence()))
+            .onDrained(() ->
+                process.stop(
+                    ExitCode.OK,
+                    "drained, as an operator asked; 'baton worker uncordon "
+                        + settings.id()
+                        + "' takes it into service again"));
     settings.labels().forEach(builder::label);
     if (settings.trace().file() != null) {
       builder.traceFile(settings.trace().file());

@@ -55,6 +55,7 @@ class WorkerLoopTest {
             new AttemptTimers(registry),
             new WorkerMeters(registry),
             () -> 1,
+            () -> {},
             null);
   }
 

@@ -82,6 +82,7 @@ final class Operations {
           KEY_CONFLICT,
           RUN_NOT_FOUND,
           TASK_NOT_FOUND,
+          WORKER_NOT_FOUND,
           NO_OUTPUT,
           EXPIRED,
           NO_WORKER ->

@@ -20,6 +20,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -44,12 +45,14 @@ public record ClusterStatus(
    * What the API says.
    *
    * @param leader empty: nobody leads
+   * @param workersCordoned whether or not they are there
    * @param runsRunning at most {@link #RUNS}
    */
   public record Answer(
       String leader,
       long term,
       int workersConnected,
+      int workersCordoned,
       int slots,
       int slotsUsed,
       int runsRunning,
@@ -125,14 +128,16 @@ public record ClusterStatus(
               .findFirst()
               .orElse(""),
           nodes.getTerm(),
-          (int)
-              workers.getWorkersList().stream()
-                  .filter(worker -> worker.getPresence() == Worker.Presence.CONNECTED)
-                  .count(),
+          count(workers, worker -> worker.getPresence() == Worker.Presence.CONNECTED),
+          count(workers, Worker::getCordoned),
           workers.getWorkersList().stream().mapToInt(Worker::getSlots).sum(),
           workers.getWorkersList().stream().mapToInt(Worker::getSlotsUsed).sum(),
           runs.getRunsCount(),
           !runs.getNextPageToken().isEmpty());
     }
+  }
+
+  private static int count(ListWorkersResponse workers, Predicate<Worker> which) {
+    return (int) workers.getWorkersList().stream().filter(which).count();
   }
 }

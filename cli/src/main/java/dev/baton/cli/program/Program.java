@@ -132,6 +132,7 @@ public final class Program {
       case KEY_CONFLICT,
           RUN_NOT_FOUND,
           TASK_NOT_FOUND,
+          WORKER_NOT_FOUND,
           NO_OUTPUT,
           EXPIRED,
           NO_WORKER,

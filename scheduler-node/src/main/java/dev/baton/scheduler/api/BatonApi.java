@@ -6,6 +6,8 @@ import dev.baton.coordination.Strand;
 import dev.baton.proto.v1.BatonServiceGrpc;
 import dev.baton.proto.v1.CancelRunRequest;
 import dev.baton.proto.v1.CancelRunResponse;
+import dev.baton.proto.v1.CordonWorkerRequest;
+import dev.baton.proto.v1.CordonWorkerResponse;
 import dev.baton.proto.v1.GetOutputRequest;
 import dev.baton.proto.v1.GetOutputResponse;
 import dev.baton.proto.v1.GetRunRequest;
@@ -18,6 +20,8 @@ import dev.baton.proto.v1.ListWorkersRequest;
 import dev.baton.proto.v1.ListWorkersResponse;
 import dev.baton.proto.v1.SubmitRunRequest;
 import dev.baton.proto.v1.SubmitRunResponse;
+import dev.baton.proto.v1.UncordonWorkerRequest;
+import dev.baton.proto.v1.UncordonWorkerResponse;
 import dev.baton.proto.v1.WatchRunRequest;
 import dev.baton.proto.v1.WatchRunResponse;
 import dev.baton.scheduler.engine.Effect.Answer;
@@ -135,9 +139,8 @@ public final class BatonApi extends BatonServiceGrpc.BatonServiceImplBase {
                     parts.strand());
       }
       case Answer.Refused(Refusal refusal) -> answer.accept(null, refusal);
-      case Answer.CancelRecorded recorded ->
-          throw new IllegalStateException(
-              "Expected the answer to a submission, but got " + recorded);
+      case Answer.CancelRecorded recorded -> throw unexpected(recorded);
+      case Answer.ServiceRecorded recorded -> throw unexpected(recorded);
     }
   }
 
@@ -173,11 +176,79 @@ public final class BatonApi extends BatonServiceGrpc.BatonServiceImplBase {
               CancelRunResponse.newBuilder().setState(RunViews.state(status)).setSeq(seq).build(),
               null);
       case Answer.Refused(Refusal refusal) -> answer.accept(null, refusal);
-      case Answer.Submitted submitted ->
-          throw new IllegalStateException("Expected the answer to a cancel, but got " + submitted);
-      case Answer.SubmittedBefore submitted ->
-          throw new IllegalStateException("Expected the answer to a cancel, but got " + submitted);
+      case Answer.Submitted submitted -> throw unexpected(submitted);
+      case Answer.SubmittedBefore submitted -> throw unexpected(submitted);
+      case Answer.ServiceRecorded recorded -> throw unexpected(recorded);
     }
+  }
+
+  @Override
+  public void cordonWorker(
+      CordonWorkerRequest request, StreamObserver<CordonWorkerResponse> caller) {
+    try {
+      Fields.workerId("worker_id", request.getWorkerId());
+      if (!request.getIncarnation().isEmpty()) {
+        Fields.workerId("incarnation", request.getIncarnation());
+      }
+      Fields.limit("actor", request.getActor(), 128);
+    } catch (RefusedException e) {
+      caller.onError(Refusals.exception(e.refusal()));
+      return;
+    }
+    leader.call(
+        new LeaderCalls.Call<>(
+            answer ->
+                loop.cordon(
+                    request.getWorkerId(),
+                    request.getDrain(),
+                    request.getIncarnation(),
+                    request.getActor(),
+                    (given, seq) ->
+                        serviceRecorded(
+                            given, CordonWorkerResponse.newBuilder().setSeq(seq).build(), answer)),
+            (stub, response) -> stub.cordonWorker(request, response),
+            isForwarded(),
+            deadlineNanos(),
+            caller));
+  }
+
+  @Override
+  public void uncordonWorker(
+      UncordonWorkerRequest request, StreamObserver<UncordonWorkerResponse> caller) {
+    try {
+      Fields.workerId("worker_id", request.getWorkerId());
+    } catch (RefusedException e) {
+      caller.onError(Refusals.exception(e.refusal()));
+      return;
+    }
+    leader.call(
+        new LeaderCalls.Call<>(
+            answer ->
+                loop.uncordon(
+                    request.getWorkerId(),
+                    (given, seq) ->
+                        serviceRecorded(
+                            given,
+                            UncordonWorkerResponse.newBuilder().setSeq(seq).build(),
+                            answer)),
+            (stub, response) -> stub.uncordonWorker(request, response),
+            isForwarded(),
+            deadlineNanos(),
+            caller));
+  }
+
+  private static <T> void serviceRecorded(Answer given, T response, LeaderCalls.Answer<T> answer) {
+    switch (given) {
+      case Answer.ServiceRecorded() -> answer.accept(response, null);
+      case Answer.Refused(Refusal refusal) -> answer.accept(null, refusal);
+      case Answer.Submitted submitted -> throw unexpected(submitted);
+      case Answer.SubmittedBefore submitted -> throw unexpected(submitted);
+      case Answer.CancelRecorded recorded -> throw unexpected(recorded);
+    }
+  }
+
+  private static IllegalStateException unexpected(Answer answer) {
+    return new IllegalStateException("Expected the answer to another call, but got " + answer);
   }
 
   // Reads.

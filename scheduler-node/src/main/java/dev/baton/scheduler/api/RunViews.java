@@ -103,17 +103,19 @@ final class RunViews {
 
   private static String waitsFor(dev.baton.scheduler.engine.Run run, int index) {
     List<String> names = new ArrayList<>();
-    int more = 0;
     for (int before : run.workflow().task(index).dependsOn()) {
       if (run.task(before).status() != TaskStatus.SUCCESS) {
-        if (names.size() < NAMED) {
-          names.add(run.workflow().task(before).id());
-        } else {
-          more++;
-        }
+        names.add(run.workflow().task(before).id());
       }
     }
-    return "waits for " + String.join(", ", names) + (more > 0 ? " and " + more + " more" : "");
+    return "waits for " + first(names);
+  }
+
+  private static String first(List<String> names) {
+    int more = names.size() - NAMED;
+    return more <= 0
+        ? String.join(", ", names)
+        : String.join(", ", names.subList(0, NAMED)) + " and " + more + " more";
   }
 
   private static String whyReady(dev.baton.scheduler.engine.Run run, int index, Around around) {
@@ -125,8 +127,27 @@ final class RunViews {
     if (!around.fleet().isOffered(spec.type())) {
       return "no worker for " + spec.type();
     }
+    String cordoned = onlyCordoned(spec.type(), around);
+    if (!cordoned.isEmpty()) {
+      return cordoned;
+    }
     ReadyQueues ready = around.state().ready();
     return "workers full, " + ready.size(spec.type()) + " tasks of type " + spec.type() + " wait";
+  }
+
+  /** Empty: a worker that offers the type is in service. */
+  private static String onlyCordoned(String type, Around around) {
+    List<String> cordoned = new ArrayList<>();
+    for (Fleet.Registration worker : around.fleet().registrations()) {
+      if (!worker.offers(type)) {
+        continue;
+      }
+      if (!around.state().cordons().has(worker.life().workerId())) {
+        return "";
+      }
+      cordoned.add(worker.life().workerId());
+    }
+    return "no worker for " + type + " in service: " + first(cordoned) + " cordoned";
   }
 
   // From the history.

@@ -3,12 +3,14 @@ package dev.baton.scheduler.api;
 import dev.baton.proto.v1.ListWorkersResponse;
 import dev.baton.proto.v1.Worker;
 import dev.baton.proto.v1.Worker.Presence;
+import dev.baton.scheduler.engine.Cordons;
 import dev.baton.scheduler.engine.Fleet;
 import dev.baton.scheduler.loop.ReadView;
 import dev.baton.scheduler.loop.Role;
 import dev.baton.scheduler.model.WorkerLife;
 import java.util.Comparator;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** Workers as users see them. */
 final class WorkerViews {
@@ -16,9 +18,11 @@ final class WorkerViews {
 
   static ListWorkersResponse list(ReadView view) {
     ListWorkersResponse.Builder answer = ListWorkersResponse.newBuilder().setSeq(view.seq());
+    Cordons cordons = view.state().cordons();
     for (Fleet.Registration worker : view.fleet().registrations()) {
       answer.addWorkers(
-          Worker.newBuilder()
+          of(cordons.of(worker.life().workerId()))
+              .setDraining(cordons.drains(worker.life()))
               .setWorkerId(worker.life().workerId())
               .setIncarnation(worker.life().incarnation())
               .setAddress(worker.address())
@@ -28,6 +32,11 @@ final class WorkerViews {
               .setSlotsUsed(view.fleet().used(worker.life(), view.state().workers()))
               .setVersion(worker.version())
               .setPresence(presence(view, worker.life())));
+    }
+    for (Cordons.Cordon cordon : cordons.all()) {
+      if (view.fleet().registration(cordon.workerId()) == null) {
+        answer.addWorkers(of(cordon).setWorkerId(cordon.workerId()).setPresence(Presence.ABSENT));
+      }
     }
     List<WorkerLife> unregistered =
         view.fleet().connected().stream()
@@ -43,6 +52,11 @@ final class WorkerViews {
               .setPresence(Presence.UNREGISTERED));
     }
     return answer.build();
+  }
+
+  private static Worker.Builder of(Cordons.@Nullable Cordon cordon) {
+    Worker.Builder worker = Worker.newBuilder();
+    return cordon == null ? worker : worker.setCordoned(true).setCordonedBy(cordon.actor());
   }
 
   private static Presence presence(ReadView view, WorkerLife life) {

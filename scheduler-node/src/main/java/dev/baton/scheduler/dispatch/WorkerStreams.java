@@ -1,6 +1,7 @@
 package dev.baton.scheduler.dispatch;
 
 import dev.baton.coordination.Strand;
+import dev.baton.proto.v1.Drain;
 import dev.baton.proto.v1.HeartbeatRequest;
 import dev.baton.proto.v1.HeartbeatResponse;
 import dev.baton.proto.v1.InventoryRequest;
@@ -325,6 +326,14 @@ public final class WorkerStreams extends WorkflowServiceGrpc.WorkflowServiceImpl
           ResultAck.newBuilder()
               .setAttempt(WorkerMessages.name(name))
               .setVerdict(WorkerMessages.verdict(verdict)));
+    }
+  }
+
+  @Override
+  public void drain(WorkerLife to) {
+    SchedulerMessage.Builder message = to(to, 0);
+    if (message != null) {
+      message.setDrain(Drain.getDefaultInstance());
     }
   }
 

@@ -39,6 +39,7 @@ public final class ClusterState {
   private final Map<Key, Run> runsByKey = new HashMap<>();
   private final WorkerRefs workers = new WorkerRefs();
   private final ReadyQueues ready = new ReadyQueues();
+  private final Cordons cordons = new Cordons();
   private final TreeSet<Deadline> deadlines =
       new TreeSet<>(Comparator.comparingLong(Deadline::at).thenComparingLong(Deadline::run));
   private final TreeSet<Run> ended =
@@ -151,6 +152,10 @@ public final class ClusterState {
     return ready;
   }
 
+  public Cordons cordons() {
+    return cordons;
+  }
+
   public Retained retained() {
     return retained;
   }
@@ -202,6 +207,9 @@ public final class ClusterState {
         historyDropped = upTo;
         retained.dropUpTo(upTo);
       }
+      case Event.WorkerCordoned(String worker, String drained, String actor) ->
+          cordons.put(new Cordons.Cordon(worker, drained, actor));
+      case Event.WorkerUncordoned(String worker) -> cordons.remove(worker);
       case Event.SnapshotInstalled(long snapshot) -> {
         installedSnapshot = snapshot;
         droppedSpecs.values().removeIf(droppedAt -> droppedAt <= snapshot);
@@ -245,6 +253,10 @@ public final class ClusterState {
     int next = workers.next();
     workers.name(named.ref(), named.life());
     workers.restoreNext(next);
+  }
+
+  public void restoreCordon(Cordons.Cordon cordon) {
+    cordons.put(cordon);
   }
 
   public void restoreRetained(Retained.Row row) {

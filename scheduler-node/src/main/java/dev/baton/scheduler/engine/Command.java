@@ -85,6 +85,18 @@ public sealed interface Command {
   record DropSpec(long number) implements Command {}
 
   /**
+   * Give a worker nothing new.
+   *
+   * @param drain its process is to end, too
+   * @param incarnation the process that is meant; empty: the one that is registered
+   */
+  record Cordon(CallId call, String workerId, boolean drain, String incarnation, String actor)
+      implements Command {}
+
+  /** Take a worker into service again. */
+  record Uncordon(CallId call, String workerId) implements Command {}
+
+  /**
    * How an attempt ended, by its worker's word.
    *
    * @param outcome SUCCESS, FAILED, TIMEOUT or CANCELLED

@@ -20,6 +20,9 @@ public sealed interface Effect {
   /** End a worker's duty to keep a result or a return. */
   record SendAck(WorkerLife to, AttemptName name, Verdict verdict) implements Effect {}
 
+  /** Ask a worker's process to end. */
+  record SendDrain(WorkerLife to) implements Effect {}
+
   /** What a worker hears about a result. */
   enum Verdict {
     ACCEPTED,
@@ -39,6 +42,9 @@ public sealed interface Effect {
     record SubmittedBefore(long historySeq, String tenant, String key) implements Answer {}
 
     record CancelRecorded(RunStatus status) implements Answer {}
+
+    /** A worker is cordoned, or is not any more. */
+    record ServiceRecorded() implements Answer {}
 
     record Refused(Refusal refusal) implements Answer {}
   }

@@ -66,6 +66,8 @@ public final class Engine {
           attempts.failInputs(attempt, reason);
       case Command.TimeOutAttempt(AttemptRef attempt) -> attempts.timeOut(attempt);
       case Command.TakeInventory inventory -> workers.takeInventory(inventory, moment);
+      case Command.Cordon cordon -> workers.cordon(cordon);
+      case Command.Uncordon(var call, String workerId) -> workers.uncordon(call, workerId);
       case Command.LoseWorker(WorkerLife life, String reason) -> workers.lose(life, reason);
     };
   }

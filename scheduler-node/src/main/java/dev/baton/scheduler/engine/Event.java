@@ -80,6 +80,18 @@ public sealed interface Event {
   /** The history up to and with this entry is forgotten. */
   record HistoryDropped(long seq) implements Event {}
 
+  /**
+   * A worker gets nothing new until it is uncordoned; whatever stood there for it before is
+   * replaced.
+   *
+   * @param drainedIncarnation the process life that is to end, too; empty: none
+   */
+  record WorkerCordoned(String workerId, String drainedIncarnation, String actor)
+      implements Event {}
+
+  /** A worker is in service again. */
+  record WorkerUncordoned(String workerId) implements Event {}
+
   /** A snapshot taken at this entry is the one to load. */
   record SnapshotInstalled(long seq) implements Event {}
 }

@@ -68,6 +68,7 @@ final class Planner {
       int used = fleet.used(worker.life(), state.workers());
       if (used >= worker.slots()
           || (best != null && (long) used * best.slots() >= bestUsed * worker.slots())
+          || state.cordons().has(worker.life().workerId())
           || fleet.isFull(worker.life(), now)
           || fleet.standing(worker.life(), now) != Standing.CONNECTED) {
         continue;

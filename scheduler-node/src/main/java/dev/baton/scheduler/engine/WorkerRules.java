@@ -1,16 +1,23 @@
 package dev.baton.scheduler.engine;
 
+import dev.baton.scheduler.engine.Command.CallId;
+import dev.baton.scheduler.engine.Effect.Answer;
 import dev.baton.scheduler.engine.Effect.Verdict;
 import dev.baton.scheduler.engine.Engine.Moment;
 import dev.baton.scheduler.model.AttemptName;
 import dev.baton.scheduler.model.AttemptRef;
 import dev.baton.scheduler.model.Limits;
+import dev.baton.scheduler.model.Refusal;
+import dev.baton.scheduler.model.RefusalCode;
 import dev.baton.scheduler.model.TaskStatus;
 import dev.baton.scheduler.model.WorkerLife;
 import java.util.HashSet;
 import java.util.Set;
 
-/** What a worker's inventory, or its end, means for the attempts that it was given. */
+/**
+ * What a worker's inventory, or its end, means for the attempts that it was given; and which
+ * workers are in service.
+ */
 final class WorkerRules {
   private final ClusterState state;
   private final Fleet fleet;
@@ -147,6 +154,58 @@ final class WorkerRules {
       throw new IllegalStateException("Expected a live run for " + attempt);
     }
     return run;
+  }
+
+  Decision cordon(Command.Cordon command) {
+    String id = command.workerId();
+    Cordons.Cordon before = state.cordons().of(id);
+    Fleet.Registration registered = fleet.registration(id);
+    if (before == null && registered == null) {
+      return Decision.refuse(command.call(), notFound(id));
+    }
+    if (before == null && state.cordons().all().size() >= Limits.MAX_CORDONS) {
+      return Decision.refuse(
+          command.call(),
+          new Refusal(
+              RefusalCode.TOO_LARGE,
+              Limits.MAX_CORDONS
+                  + " workers are cordoned, which is the limit: uncordon those that are gone for good."));
+    }
+    Draft draft = new Draft();
+    String drained = before == null ? "" : before.drainedIncarnation();
+    if (command.drain() && registered != null && isMeant(command, registered.life())) {
+      drained = registered.life().incarnation();
+    }
+    if (before == null || !before.drainedIncarnation().equals(drained)) {
+      draft.add(new Event.WorkerCordoned(id, drained, command.actor()));
+    }
+    if (command.drain() && !drained.isEmpty()) {
+      draft.add(new Effect.SendDrain(new WorkerLife(id, drained)));
+    }
+    draft.add(new Effect.Reply(command.call(), new Answer.ServiceRecorded()));
+    return draft.decision();
+  }
+
+  /** A drain that is repeated once its process has gone must not end the next one. */
+  private static boolean isMeant(Command.Cordon command, WorkerLife registered) {
+    return command.incarnation().isEmpty()
+        || command.incarnation().equals(registered.incarnation());
+  }
+
+  Decision uncordon(CallId call, String id) {
+    Effect done = new Effect.Reply(call, new Answer.ServiceRecorded());
+    if (state.cordons().has(id)) {
+      return Decision.of(new Event.WorkerUncordoned(id), done);
+    }
+    return fleet.registration(id) == null
+        ? Decision.refuse(call, notFound(id))
+        : Decision.say(done);
+  }
+
+  private static Refusal notFound(String id) {
+    return new Refusal(
+        RefusalCode.WORKER_NOT_FOUND,
+        "No worker '" + id + "' is registered or cordoned: 'baton workers' lists them.");
   }
 
   Decision lose(WorkerLife life, String reason) {

@@ -13,7 +13,9 @@ import dev.baton.proto.journal.v1.SnapshotInstalled;
 import dev.baton.proto.journal.v1.SpecAdded;
 import dev.baton.proto.journal.v1.SpecDropped;
 import dev.baton.proto.journal.v1.TermOpened;
+import dev.baton.proto.journal.v1.WorkerCordoned;
 import dev.baton.proto.journal.v1.WorkerNamed;
+import dev.baton.proto.journal.v1.WorkerUncordoned;
 import dev.baton.scheduler.engine.Event;
 import dev.baton.scheduler.model.AttemptRef;
 import dev.baton.scheduler.model.Outcome;
@@ -73,6 +75,9 @@ final class EventCodec {
           proto.setSnapshotInstalled(SnapshotInstalled.newBuilder().setSeq(seq));
       case Event.HistoryDropped(long seq) ->
           proto.setHistoryDropped(HistoryDropped.newBuilder().setSeq(seq));
+      case Event.WorkerCordoned cordoned -> proto.setWorkerCordoned(encode(cordoned));
+      case Event.WorkerUncordoned(String worker) ->
+          proto.setWorkerUncordoned(WorkerUncordoned.newBuilder().setWorkerId(worker));
     }
     return proto.build();
   }
@@ -115,6 +120,9 @@ final class EventCodec {
       case RUN_TIMED_OUT -> new Event.RunTimedOut(proto.getRunTimedOut().getRun());
       case SNAPSHOT_INSTALLED -> new Event.SnapshotInstalled(proto.getSnapshotInstalled().getSeq());
       case HISTORY_DROPPED -> new Event.HistoryDropped(proto.getHistoryDropped().getSeq());
+      case WORKER_CORDONED -> decode(proto.getWorkerCordoned());
+      case WORKER_UNCORDONED ->
+          new Event.WorkerUncordoned(proto.getWorkerUncordoned().getWorkerId());
       case KIND_NOT_SET ->
           throw new UnknownEventException(
               "The journal holds a kind of event that this version does not know: upgrade this node.");
@@ -132,6 +140,19 @@ final class EventCodec {
   static Event.WorkerNamed decode(WorkerNamed proto) {
     return new Event.WorkerNamed(
         proto.getRef(), new WorkerLife(proto.getWorkerId(), proto.getIncarnation()));
+  }
+
+  static WorkerCordoned encode(Event.WorkerCordoned cordoned) {
+    return WorkerCordoned.newBuilder()
+        .setWorkerId(cordoned.workerId())
+        .setDrainedIncarnation(cordoned.drainedIncarnation())
+        .setActor(cordoned.actor())
+        .build();
+  }
+
+  static Event.WorkerCordoned decode(WorkerCordoned proto) {
+    return new Event.WorkerCordoned(
+        proto.getWorkerId(), proto.getDrainedIncarnation(), proto.getActor());
   }
 
   private static AttemptEnded encode(Event.AttemptEnded ended) {

@@ -101,6 +101,8 @@ final class Admission {
   private boolean hasRoom(Requests.Request request) {
     return switch (request) {
       case Requests.Request.Cancel cancel -> pipeline.hasRoom(Room.INTERNAL_BYTES, 0);
+      case Requests.Request.Cordon cordon -> pipeline.hasRoom(Room.INTERNAL_BYTES, 0);
+      case Requests.Request.Uncordon uncordon -> pipeline.hasRoom(Room.INTERNAL_BYTES, 0);
       case Requests.Request.Submit(Submission submission, Caller answer) -> hasRoom(submission);
     };
   }
@@ -115,6 +117,15 @@ final class Admission {
       switch (request) {
         case Requests.Request.Cancel(var run, var actor, var reason, var answer) ->
             decisions.now(new Command.Cancel(call, run, actor, reason));
+        case Requests.Request.Cordon(
+                var worker,
+                var drain,
+                var incarnation,
+                var actor,
+                var answer) ->
+            decisions.now(new Command.Cordon(call, worker, drain, incarnation, actor));
+        case Requests.Request.Uncordon(var worker, var answer) ->
+            decisions.now(new Command.Uncordon(call, worker));
         case Requests.Request.Submit(Submission submission, Caller answer) ->
             admit(submission, call);
       }

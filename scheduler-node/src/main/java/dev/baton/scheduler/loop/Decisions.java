@@ -170,6 +170,8 @@ final class Decisions {
         switch (command) {
           case Command.Submit submit -> submit.call();
           case Command.Cancel cancel -> cancel.call();
+          case Command.Cordon cordon -> cordon.call();
+          case Command.Uncordon uncordon -> uncordon.call();
           default -> null;
         };
     if (call != null) {

@@ -155,14 +155,21 @@ final class Leading implements Pipeline.Listener, Decisions.Listener {
     opened = true;
     nextInventoryNanos = loop.strand().nanoTime() + Limits.INVENTORY_EVERY.toNanos();
     loop.sink().openTerm(term);
-    fleet.connected().forEach(loop.sink()::greet);
+    fleet.connected().forEach(this::greet);
     loop.sink().flush();
+  }
+
+  private void greet(WorkerLife life) {
+    loop.sink().greet(life);
+    if (state().cordons().drains(life)) {
+      loop.sink().drain(life);
+    }
   }
 
   /** A worker has opened a stream: it is asked for all that it holds. */
   void onStreamOpened(WorkerLife life) {
     if (opened) {
-      loop.sink().greet(life);
+      greet(life);
       touched();
     }
   }
@@ -276,6 +283,7 @@ final class Leading implements Pipeline.Listener, Decisions.Listener {
           loop.sink().acknowledge(to, name, verdict);
       case Effect.SendCancel(var to, var name, var reason) -> loop.sink().cancel(to, name, reason);
       case Effect.SendAssign(var to, var attempt) -> assigns.send(to, attempt, seq);
+      case Effect.SendDrain(var to) -> loop.sink().drain(to);
       case Effect.Reply(var call, var answer) -> calls.answer(call, answer, seq);
     }
     touched();

@@ -13,7 +13,10 @@ import java.time.Duration;
  */
 public record NodeStatus(
     Role role, long term, long seq, Duration lag, Duration silence, Load load) {
-  /** How much there is to do, as this node sees it; workers and slots are known to the leader. */
+  /**
+   * How much there is to do, as this node sees it; workers and slots are known to the leader. Of a
+   * worker that is cordoned only the slots in use count.
+   */
   public record Load(
       int workers,
       int slots,
@@ -38,8 +41,9 @@ public record NodeStatus(
       for (Fleet.Registration worker : fleet.registrations()) {
         if (leads && fleet.standing(worker.life(), now) == Fleet.Standing.CONNECTED) {
           healthy++;
-          slots += worker.slots();
-          used += fleet.used(worker.life(), state.workers());
+          int busy = fleet.used(worker.life(), state.workers());
+          slots += state.cordons().has(worker.life().workerId()) ? busy : worker.slots();
+          used += busy;
         }
       }
       return new Load(

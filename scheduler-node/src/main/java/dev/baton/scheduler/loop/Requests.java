@@ -34,6 +34,11 @@ final class Requests {
 
     record Submit(Submission submission, Caller answer) implements Request {}
 
+    record Cordon(String workerId, boolean drain, String incarnation, String actor, Caller answer)
+        implements Request {}
+
+    record Uncordon(String workerId, Caller answer) implements Request {}
+
     record Cancel(RunId run, String actor, String reason, Caller answer) implements Request {}
   }
 

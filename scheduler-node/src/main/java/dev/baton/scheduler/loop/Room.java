@@ -30,6 +30,8 @@ final class Room {
       case Command.Submit submit -> SUBMIT_BYTES;
       case Command.OpenTerm open -> INTERNAL_BYTES;
       case Command.Cancel cancel -> INTERNAL_BYTES;
+      case Command.Cordon cordon -> INTERNAL_BYTES;
+      case Command.Uncordon uncordon -> INTERNAL_BYTES;
       case Command.AssignNext next -> INTERNAL_BYTES;
       case Command.TakeResult take -> INTERNAL_BYTES;
       case Command.TakeReturn take -> INTERNAL_BYTES;

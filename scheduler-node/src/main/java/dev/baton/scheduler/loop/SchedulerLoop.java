@@ -163,6 +163,22 @@ public final class SchedulerLoop
     request(new Requests.Request.Cancel(run, actor, reason, answer));
   }
 
+  /**
+   * Gives a worker nothing new.
+   *
+   * @param drain its process is to end, too
+   * @param incarnation the process that is meant; empty: the one that is registered
+   */
+  public void cordon(
+      String workerId, boolean drain, String incarnation, String actor, Caller answer) {
+    request(new Requests.Request.Cordon(workerId, drain, incarnation, actor, answer));
+  }
+
+  /** Takes a worker into service again. */
+  public void uncordon(String workerId, Caller answer) {
+    request(new Requests.Request.Uncordon(workerId, answer));
+  }
+
   private void request(Requests.Request request) {
     Refusal full = requests.enter();
     if (full != null) {

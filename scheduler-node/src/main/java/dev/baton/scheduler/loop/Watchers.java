@@ -63,6 +63,8 @@ final class Watchers {
       case Event.WorkerNamed e -> {}
       case Event.HistoryDropped e -> {}
       case Event.SnapshotInstalled e -> {}
+      case Event.WorkerCordoned e -> {}
+      case Event.WorkerUncordoned e -> {}
     }
   }
 

@@ -28,6 +28,9 @@ public interface WorkerSink {
 
   void acknowledge(WorkerLife to, AttemptName name, Verdict verdict);
 
+  /** Asks a life's process to end. */
+  void drain(WorkerLife to);
+
   void flush();
 
   /**

@@ -19,6 +19,9 @@ public final class Limits {
   /** The most slots a worker is taken to have. */
   public static final int MAX_SLOTS = 5_000;
 
+  /** Workers that are out of service at a time. */
+  public static final int MAX_CORDONS = 1_000;
+
   /** Attempts of one worker that are given up in one decision. */
   public static final int LOSS_SLICE = 256;
 

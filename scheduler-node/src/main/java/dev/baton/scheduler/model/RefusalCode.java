@@ -16,5 +16,6 @@ public enum RefusalCode {
   STORE_FULL,
   NO_LEADER,
   NOT_READY,
-  INTERNAL
+  INTERNAL,
+  WORKER_NOT_FOUND
 }

@@ -43,6 +43,7 @@ class RefusalsTest {
     TABLE.put(RefusalCode.STORE_FULL, new Seen(Code.RESOURCE_EXHAUSTED, 503));
     TABLE.put(RefusalCode.NO_LEADER, new Seen(Code.UNAVAILABLE, 503));
     TABLE.put(RefusalCode.NOT_READY, new Seen(Code.UNAVAILABLE, 503));
+    TABLE.put(RefusalCode.WORKER_NOT_FOUND, new Seen(Code.NOT_FOUND, 404));
     TABLE.put(RefusalCode.INTERNAL, new Seen(Code.INTERNAL, 500));
   }
 

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.baton.coordination.testing.RealEtcd;
+import dev.baton.proto.v1.CordonWorkerRequest;
 import dev.baton.proto.v1.HeartbeatRequest;
 import dev.baton.proto.v1.Ping;
 import dev.baton.proto.v1.RegisterRequest;
@@ -111,6 +112,21 @@ class WorkerStreamsTest extends RealEtcd {
     assertEquals("i1", pong.getIncarnation());
     assertEquals("n1", pong.getNodeId());
     awaitUntil("a ping", () -> !call.pings.isEmpty());
+  }
+
+  @Test
+  void shouldAskAProcessToEndOnEachOfItsStreamsButNotTheNextOne() {
+    WorkerCall call = registered("w", 4);
+    awaitUntil("the registration", () -> node.loop.status().load().workers() == 1);
+    var drain = CordonWorkerRequest.newBuilder().setWorkerId("w").setDrain(true).build();
+    assertTrue(node.api().cordonWorker(drain).getSeq() > 0);
+    awaitUntil("it", () -> call.messages.stream().anyMatch(SchedulerMessage::hasDrain));
+    WorkerCall again = WorkerCall.open(node, "w", "i1");
+    awaitUntil("it again", () -> again.messages.stream().anyMatch(SchedulerMessage::hasDrain));
+    WorkerCall next = WorkerCall.open(node, "w", "i2");
+    awaitUntil(
+        "a greeting", () -> next.messages.stream().anyMatch(SchedulerMessage::hasTermStarted));
+    assertFalse(next.messages.stream().anyMatch(SchedulerMessage::hasDrain));
   }
 
   @Test

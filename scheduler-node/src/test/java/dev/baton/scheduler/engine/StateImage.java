@@ -33,6 +33,7 @@ record StateImage(
     Map<Integer, WorkerLife> workers,
     Map<Integer, Set<AttemptRef>> running,
     List<Retained.Row> retained,
+    List<Cordons.Cordon> cordons,
     Map<String, Turn> turns,
     Map<String, List<ReadyTask>> readyOrder,
     int delayed,
@@ -72,6 +73,7 @@ record StateImage(
         state.workers().all(),
         running,
         retained,
+        List.copyOf(state.cordons().all()),
         state.ready().turns(),
         drain(state),
         state.ready().delayedSize(),
@@ -123,6 +125,7 @@ record StateImage(
         .forEach((ref, life) -> loaded.restoreWorker(new Event.WorkerNamed(ref, life)));
     live.runs().forEach(run -> loaded.restoreRun(run.image()));
     live.retained().rows().forEach(loaded::restoreRetained);
+    live.cordons().all().forEach(loaded::restoreCordon);
     return loaded;
   }
 

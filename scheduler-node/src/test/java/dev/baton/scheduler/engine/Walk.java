@@ -125,6 +125,8 @@ final class Walk {
       streams.disturb();
     } else if (die < 885) {
       users.cancelSomething();
+    } else if (die < 888) {
+      users.changeService(random.nextInt(10) == 0 ? "stranger" : streams.any().life.workerId());
     } else if (die < 895) {
       takeGarbage(streams.any());
     } else if (die < 898) {
@@ -287,6 +289,9 @@ final class Walk {
   /** Faults stop: every run ends, everything leaves, and nothing is left. */
   private void comeToRest() {
     streams.mend();
+    for (Cordons.Cordon cordon : List.copyOf(state.cordons().all())) {
+      decide(new Command.Uncordon(new Command.CallId(0), cordon.workerId()));
+    }
     for (int round = 0; !state.runs().isEmpty() || !streams.isIdle(); round++) {
       check(round < 2_000, "Comes to rest", state.runs().size());
       now += 1_000;

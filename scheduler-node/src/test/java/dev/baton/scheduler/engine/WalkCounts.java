@@ -12,7 +12,11 @@ import java.util.stream.Stream;
 /** How often each thing happened in all walks: what never happened was not tested. */
 final class WalkCounts {
   private static final List<RefusalCode> REFUSALS_OF_THE_ENGINE =
-      List.of(RefusalCode.KEY_CONFLICT, RefusalCode.NO_WORKER, RefusalCode.RUN_NOT_FOUND);
+      List.of(
+          RefusalCode.KEY_CONFLICT,
+          RefusalCode.NO_WORKER,
+          RefusalCode.RUN_NOT_FOUND,
+          RefusalCode.WORKER_NOT_FOUND);
 
   private final Map<String, Long> counts = new TreeMap<>();
 

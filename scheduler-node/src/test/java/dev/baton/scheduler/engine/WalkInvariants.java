@@ -82,6 +82,14 @@ final class WalkInvariants {
       case Event.RunTimedOut e -> {}
       case Event.HistoryDropped e -> {}
       case Event.SnapshotInstalled e -> {}
+      case Event.WorkerCordoned cordoned ->
+          check(
+              fleet.registration(cordoned.workerId()) != null
+                  || state.cordons().has(cordoned.workerId()),
+              "Who is cordoned is known",
+              event);
+      case Event.WorkerUncordoned(String worker) ->
+          check(state.cordons().has(worker), "Who is uncordoned was cordoned", event);
     }
   }
 
@@ -116,6 +124,7 @@ final class WalkInvariants {
     Registration registration = Objects.requireNonNull(fleet.registration(life.workerId()));
     check(registration.life().equals(life), "The life that is registered", event);
     check(fleet.standing(life, now) == Standing.CONNECTED, "Connected", event);
+    check(!state.cordons().has(life.workerId()), "In service", event);
     Set<String> offered = registration.capabilities();
     check(
         offered.contains(spec.type()) || (offered.contains("*") && !spec.type().equals("shell")),
@@ -314,6 +323,7 @@ final class WalkInvariants {
           check(
               !worker.offers(run.workflow().task(i).type())
                   || fleet.standing(worker.life(), now) != Standing.CONNECTED
+                  || state.cordons().has(worker.life().workerId())
                   || fleet.isFull(worker.life(), now)
                   || fleet.used(worker.life(), state.workers()) >= worker.slots(),
               "A ready task is assigned if a worker has room",

@@ -215,6 +215,7 @@ final class WalkStreams {
           case Effect.SendCancel cancel ->
               new WalkWorker.Message(cancel.to(), cancel.name(), cancel);
           case Effect.SendAck ack -> new WalkWorker.Message(ack.to(), ack.name(), ack);
+          case Effect.SendDrain drain -> null;
           case Effect.Reply reply -> null;
         };
     if (message != null && random.nextInt(30) > 0) {

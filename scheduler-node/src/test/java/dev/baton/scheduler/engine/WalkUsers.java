@@ -97,6 +97,7 @@ final class WalkUsers {
               answer);
       case Answer.Refused refused -> check(body != submit.bodyHash(), "Another body", answer);
       case Answer.CancelRecorded recorded -> throw new AssertionError(answer);
+      case Answer.ServiceRecorded recorded -> throw new AssertionError(answer);
     }
   }
 
@@ -124,6 +125,21 @@ final class WalkUsers {
       known.keySet().removeIf(id -> walk.state().run(id) == null && !retiredIn.containsKey(id));
     }
     check(walk.state().retained().size() == retiredIn.size(), "What is retained", event);
+  }
+
+  /** One worker goes out of service, and another comes back. */
+  void changeService(String workerId) {
+    if (random.nextBoolean()) {
+      walk.decide(
+          new Command.Cordon(
+              new CallId(drawn),
+              workerId,
+              random.nextBoolean(),
+              random.nextInt(4) == 0 ? "gone" : "",
+              "ann"));
+    } else {
+      walk.decide(new Command.Uncordon(new CallId(drawn), workerId));
+    }
   }
 
   void cancelSomething() {

@@ -133,6 +133,8 @@ final class WalkWorker {
         outbox.remove(message.name());
         returned.remove(message.name());
       }
+      case Effect.SendDrain drain ->
+          throw new IllegalStateException("Never on its way here: " + drain);
       case Effect.Reply reply -> throw new IllegalStateException("Not for workers: " + reply);
     }
   }

@@ -2,14 +2,17 @@ package dev.baton.scheduler.engine;
 
 import static dev.baton.scheduler.engine.EngineFixture.success;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.baton.scheduler.engine.Command.CallId;
 import dev.baton.scheduler.engine.Effect.SendAssign;
 import dev.baton.scheduler.engine.Effect.SendCancel;
 import dev.baton.scheduler.engine.Effect.Verdict;
 import dev.baton.scheduler.model.AttemptName;
 import dev.baton.scheduler.model.Limits;
 import dev.baton.scheduler.model.Outcome;
+import dev.baton.scheduler.model.RefusalCode;
 import dev.baton.scheduler.model.RunStatus;
 import dev.baton.scheduler.model.TaskStatus;
 import dev.baton.scheduler.model.WorkerLife;
@@ -22,6 +25,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 class WorkerRulesTest {
+  private static final CallId CALL = new CallId(9);
+  private static final Effect RECORDED =
+      new Effect.Reply(CALL, new Effect.Answer.ServiceRecorded());
   private static final String WENT_ON = "the task went on without this attempt";
 
   private final EngineFixture cluster = new EngineFixture();
@@ -30,6 +36,88 @@ class WorkerRulesTest {
   @AfterEach
   void loadEqualsLive() {
     cluster.assertLoadEqualsLive();
+  }
+
+  // Service.
+
+  private EngineFixture.Decided cordon(String worker, boolean drain, String incarnation) {
+    return cluster.decide(new Command.Cordon(CALL, worker, drain, incarnation, "ann"));
+  }
+
+  private EngineFixture.Decided uncordon(String worker) {
+    return cluster.decide(new Command.Uncordon(CALL, worker));
+  }
+
+  @Test
+  void shouldGiveACordonedWorkerNothingNewAndLeaveItWhatItRuns() {
+    Run run = cluster.submit(Flow.of("a", "b < a"));
+    cluster.assignAll();
+    cordon("w", false, "").events(new Event.WorkerCordoned("w", "", "ann")).effects(RECORDED);
+    cluster.succeed(run, "a", 1).acked(Verdict.ACCEPTED);
+    cluster.assign().nothing();
+    uncordon("w").events(new Event.WorkerUncordoned("w")).effects(RECORDED);
+    assertEquals(List.of("b"), cluster.assignedTasks());
+  }
+
+  @Test
+  void shouldGiveWhatACordonedWorkerWouldGetToAnother() {
+    cordon("w", false, "");
+    WorkerLife other = cluster.worker("v", 1);
+    Run run = cluster.submit(Flow.of("a"));
+    cluster.assignAll();
+    assertEquals(other, cluster.holder(run, "a"));
+  }
+
+  @Test
+  void shouldKeepTheCordonOfAWorkerThatStartsAgainAndDrainOnlyTheProcessThatWasMeant() {
+    cordon("w", true, "")
+        .events(new Event.WorkerCordoned("w", w.incarnation(), "ann"))
+        .effects(new Effect.SendDrain(w), RECORDED);
+    assertTrue(cluster.state.cordons().drains(w));
+    WorkerLife next = cluster.restarted(w, 4);
+    assertFalse(cluster.state.cordons().drains(next));
+    cluster.submit(Flow.of("a"));
+    cluster.assign().nothing();
+    // Asked again by a call that was repeated: the next process stays.
+    cordon("w", true, w.incarnation()).events().effects(new Effect.SendDrain(w), RECORDED);
+    assertFalse(cluster.state.cordons().drains(next));
+    cordon("w", true, next.incarnation())
+        .events(new Event.WorkerCordoned("w", next.incarnation(), "ann"))
+        .effects(new Effect.SendDrain(next), RECORDED);
+  }
+
+  @Test
+  void shouldDoNothingTwice() {
+    cordon("w", false, "");
+    cordon("w", false, "").events().effects(RECORDED);
+    uncordon("w");
+    uncordon("w").events().effects(RECORDED);
+  }
+
+  @Test
+  void shouldRefuseToChangeTheServiceOfAWorkerThatNobodyKnows() {
+    cordon("x", false, "").refused(RefusalCode.WORKER_NOT_FOUND);
+    uncordon("x").refused(RefusalCode.WORKER_NOT_FOUND);
+  }
+
+  @Test
+  void shouldTakeBackACordonOfAWorkerThatIsGoneForGood() {
+    cordon("w", true, "");
+    cluster.fleet.streamClosed(w, cluster.now());
+    cluster.fleet.unregister("w");
+    cordon("w", true, "").events().effects(new Effect.SendDrain(w), RECORDED);
+    uncordon("w").events(new Event.WorkerUncordoned("w"));
+    uncordon("w").refused(RefusalCode.WORKER_NOT_FOUND);
+  }
+
+  @Test
+  void shouldBoundTheNumberOfCordons() {
+    for (int i = 0; i < Limits.MAX_CORDONS; i++) {
+      cluster.worker("v" + i, 1);
+      cordon("v" + i, false, "").effects(RECORDED);
+    }
+    cordon("w", false, "").refused(RefusalCode.TOO_LARGE);
+    cordon("v0", true, "").events(new Event.WorkerCordoned("v0", "v0-1", "ann"));
   }
 
   // Inventory of the same life.

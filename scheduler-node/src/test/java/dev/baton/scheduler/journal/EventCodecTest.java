@@ -38,7 +38,7 @@ class EventCodecTest {
     }
 
     Event event() {
-      return switch (random.nextInt(13)) {
+      return switch (random.nextInt(15)) {
         case 0 -> new Event.TermOpened(text());
         case 1 -> new Event.SpecAdded(number(), new SpecHash(bits(), bits(), bits(), bits()));
         case 2 -> new Event.SpecDropped(number());
@@ -71,6 +71,8 @@ class EventCodecTest {
         case 9 -> new Event.RunTimedOut(number());
         case 10 -> new Event.RunRetired(number(), random.nextInt(100));
         case 11 -> new Event.HistoryDropped(number());
+        case 12 -> new Event.WorkerCordoned(text(), text(), text());
+        case 13 -> new Event.WorkerUncordoned(text());
         default -> new Event.SnapshotInstalled(number());
       };
     }

@@ -155,6 +155,7 @@ final class RandomLeader {
         if (oldest != null && random.nextInt(10) == 0) {
           decide(new Command.DropHistory(oldest.historySeq()));
         }
+        changeService("w" + random.nextInt(3));
       }
       case 23 -> {
         now += random.nextInt(10) == 0 ? 2 * 3_600_000 : 1000;
@@ -166,6 +167,14 @@ final class RandomLeader {
       }
       default -> throw new AssertionError();
     }
+  }
+
+  private void changeService(String worker) {
+    Command.CallId call = new Command.CallId(1);
+    decide(
+        random.nextInt(3) == 0
+            ? new Command.Cordon(call, worker, random.nextBoolean(), "", "somebody")
+            : new Command.Uncordon(call, worker));
   }
 
   private <T> Optional<T> pick(Collection<T> all) {

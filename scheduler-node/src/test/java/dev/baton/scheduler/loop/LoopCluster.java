@@ -465,6 +465,11 @@ final class LoopCluster implements AutoCloseable {
     }
 
     @Override
+    public void drain(WorkerLife to) {
+      say(to, "drain", worker -> {});
+    }
+
+    @Override
     public void flush() {
       flushes.incrementAndGet();
       List<Runnable> leaving = List.copyOf(gathered);

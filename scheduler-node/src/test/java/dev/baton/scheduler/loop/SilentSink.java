@@ -28,5 +28,8 @@ final class SilentSink implements WorkerSink {
   public void acknowledge(WorkerLife to, AttemptName name, Verdict verdict) {}
 
   @Override
+  public void drain(WorkerLife to) {}
+
+  @Override
   public void flush() {}
 }

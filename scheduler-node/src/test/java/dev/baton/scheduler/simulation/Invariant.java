@@ -29,6 +29,8 @@ enum Invariant {
   ACCEPTED,
   /** Attempts are numbered one by one, and a next one follows a failure, a loss or a return. */
   ATTEMPTS,
+  /** A worker that is out of service gets nothing new. */
+  CORDONED,
   /** A task that was cancelled never starts. */
   CANCELLED,
   /** Nothing that is due by journal time fires more than a second of true time early or late. */

@@ -4,6 +4,7 @@ import static dev.baton.scheduler.simulation.Invariant.ACCEPTED;
 import static dev.baton.scheduler.simulation.Invariant.ACKNOWLEDGED;
 import static dev.baton.scheduler.simulation.Invariant.ATTEMPTS;
 import static dev.baton.scheduler.simulation.Invariant.CANCELLED;
+import static dev.baton.scheduler.simulation.Invariant.CORDONED;
 import static dev.baton.scheduler.simulation.Invariant.DAG_ORDER;
 import static dev.baton.scheduler.simulation.Invariant.FAULTLESS;
 import static dev.baton.scheduler.simulation.Invariant.FOLD;
@@ -183,6 +184,15 @@ class InvariantsTest {
     history.elect(1);
     history.runOf("a").assign(0, 1).end(0, 1, Outcome.FAILED, 0);
     assertViolates(ATTEMPTS, () -> history.assign(0, 3));
+  }
+
+  @Test
+  void shouldRefuseAnythingNewForAWorkerThatIsOutOfService() {
+    history.elect(1);
+    history.runOf("a", "b").assign(0, 1).entry(new Event.WorkerCordoned("w1", "", "me"));
+    assertViolates(CORDONED, () -> history.assign(1, 1));
+    history.entry(new Event.WorkerUncordoned("w1"));
+    history.assign(1, 1);
   }
 
   @Test

@@ -302,6 +302,8 @@ final class JournalObserver {
       case Event.RunRetired e -> "retired " + e.run();
       case Event.HistoryDropped e -> e.toString();
       case Event.SnapshotInstalled e -> e.toString();
+      case Event.WorkerCordoned e -> e.toString();
+      case Event.WorkerUncordoned e -> e.toString();
     };
   }
 
@@ -358,6 +360,8 @@ final class JournalObserver {
       case Event.RunCancelled e -> {}
       case Event.RunTimedOut e -> {}
       case Event.RunRetired e -> {}
+      case Event.WorkerCordoned e -> coverage.see(Sight.CORDONED);
+      case Event.WorkerUncordoned e -> coverage.see(Sight.UNCORDONED);
     }
   }
 

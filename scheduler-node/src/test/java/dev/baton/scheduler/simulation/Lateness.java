@@ -129,6 +129,7 @@ final class Lateness {
       SimulatedWorker worker, SimulatedWorker.Life life, SimulatedNode.Life leader) {
     return life.isHeld()
         && !life.isDraining()
+        && !cluster.observer().book().isCordoned(worker.id())
         && cluster.trueMillis() - worker.wellSinceMillis() >= SETTLED_MS
         && life.isConnectedTo(leader.process().name())
         && life.handlers() == 0

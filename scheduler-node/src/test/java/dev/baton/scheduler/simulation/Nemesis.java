@@ -332,7 +332,7 @@ final class Nemesis {
     SimulatedWorker worker = anyWorker();
     SimulatedWorker.Life life = worker.life();
     if (life != null && !worker.isPaused()) {
-      life.drain();
+      life.endSoon();
       after(
           1_000,
           8_000,

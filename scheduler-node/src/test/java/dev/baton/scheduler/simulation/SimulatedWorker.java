@@ -133,6 +133,7 @@ final class SimulatedWorker {
     private boolean hasRegistered;
     private boolean held;
     private boolean draining;
+    private boolean drained;
     private WorkerRecord record =
         WorkerRecord.newBuilder()
             .setWorkerId(id)
@@ -219,15 +220,45 @@ final class SimulatedWorker {
       return draining;
     }
 
-    /** From now on everything is returned; what runs may end. */
-    void drain() {
+    /** It is told to end: from now on everything is returned; what runs may end. */
+    void endSoon() {
       cluster.coverage().see(Sight.FAULT_WORKER_DRAIN);
       cluster.trace().add(id, "drains");
-      draining = true;
       strand.execute(() -> {
         protocol.drain();
         changed();
       });
+      offerNothing();
+    }
+
+    /** An operator wants it to end: it does when nothing is left, and is started again. */
+    @Override
+    public void drain() {
+      cluster.trace().add(id, "drains, as an operator asked");
+      drained = true;
+      offerNothing();
+    }
+
+    private void endIfDrained() {
+      if (drained && protocol.runningCount() == 0 && protocol.outboxCount() == 0) {
+        cluster.coverage().see(Sight.DRAINED);
+        cluster.network().after(Duration.ZERO, this::endAndStartAgain);
+      }
+    }
+
+    private void endAndStartAgain() {
+      if (life == this && !paused) {
+        crash(false);
+        cluster
+            .network()
+            .after(
+                Duration.ofMillis(500 + cluster.random().nextInt(4_000)),
+                SimulatedWorker.this::start);
+      }
+    }
+
+    private void offerNothing() {
+      draining = true;
       LeasedKey claimed = claim;
       if (claimed != null) {
         record = record.toBuilder().setSlots(0).build();
@@ -239,6 +270,7 @@ final class SimulatedWorker {
       var unused = strand.schedule(TICK, this::tick);
       protocol.tick();
       changed();
+      endIfDrained();
     }
 
     private void changed() {

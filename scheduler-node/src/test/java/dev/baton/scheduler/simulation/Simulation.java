@@ -67,6 +67,7 @@ final class Simulation {
     }
     runFor(time);
     nemesis.end();
+    cluster.users().uncordonAll();
     cluster.trace().add("nemesis", "has ended");
     Lateness lateness = new Lateness(cluster);
     cluster.network().after(SETTLE, () -> look(lateness));

@@ -59,6 +59,7 @@ record StatePrint(
             state.historyDropped(),
             state.liveTasks(),
             state.nextDeadline(),
+            List.copyOf(state.cordons().all()),
             state.ended().stream().map(Run::number).toList()),
         specs,
         runs,

@@ -16,6 +16,7 @@ import java.util.ArrayDeque;
 import java.util.Collection;
 import java.util.Deque;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
@@ -39,6 +40,7 @@ final class TaskBook {
   private final Map<RunId, Run> byId = new LinkedHashMap<>();
   private final Map<Integer, WorkerLife> lives = new HashMap<>();
   private final Map<WorkerLife, Integer> running = new HashMap<>();
+  private final Set<String> cordons = new HashSet<>();
   private Ends beforeEnd = (ended, run, task) -> {};
   private long droppedHistory;
 
@@ -157,6 +159,10 @@ final class TaskBook {
     return running.getOrDefault(life, 0);
   }
 
+  boolean isCordoned(String workerId) {
+    return cordons.contains(workerId);
+  }
+
   long droppedHistory() {
     return droppedHistory;
   }
@@ -177,6 +183,8 @@ final class TaskBook {
       case Event.RunRetired(long number, int parts) -> retire(run(number), seq);
       case Event.HistoryDropped(long upTo) -> droppedHistory = upTo;
       case Event.SnapshotInstalled e -> {}
+      case Event.WorkerCordoned cordoned -> cordons.add(cordoned.workerId());
+      case Event.WorkerUncordoned(String worker) -> cordons.remove(worker);
     }
   }
 
@@ -241,6 +249,12 @@ final class TaskBook {
         task.lastWord());
     judge.check(
         Invariant.TIMERS, at >= task.dueAt, "%s is assigned %d ms early", attempt, task.dueAt - at);
+    judge.check(
+        Invariant.CORDONED,
+        !isCordoned(life.workerId()),
+        "%s is assigned to %s, which is cordoned",
+        attempt,
+        life);
     judge.check(
         Invariant.SLOTS,
         running(life) < slots.applyAsInt(life),

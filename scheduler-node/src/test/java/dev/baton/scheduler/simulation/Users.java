@@ -28,6 +28,7 @@ final class Users {
   private static final int KEYS = 4;
   private static final Duration MOMENT = Duration.ofMillis(20);
   private static final Duration PATIENCE = Duration.ofSeconds(3);
+  private static final Duration OUT_OF_SERVICE = Duration.ofSeconds(8);
   private static final int LONG_PARAMS = 2_600;
 
   /** What a user of this world can be refused by. */
@@ -73,6 +74,9 @@ final class Users {
     for (int i = 0; i < runs; i++) {
       cluster.network().after(anyMoment(time), this::submitNew);
       cluster.network().after(anyMoment(time), this::read);
+    }
+    for (int i = 0; i < runs / 8; i++) {
+      cluster.network().after(anyMoment(time), this::cordon);
     }
     for (int i = 0; i < runs / 4; i++) {
       cluster.network().after(anyMoment(time), this::cancel);
@@ -225,11 +229,13 @@ final class Users {
         yield true;
       }
       case Answer.Refused(var refusal) -> refused(refusal.code());
-      case Answer.CancelRecorded recorded ->
-          throw cluster
-              .judge()
-              .violated(Invariant.FAULTLESS, "A submission is answered by %s", recorded);
+      case Answer.CancelRecorded recorded -> throw unexpected(recorded);
+      case Answer.ServiceRecorded recorded -> throw unexpected(recorded);
     };
+  }
+
+  private Invariant.Violation unexpected(Answer answer) {
+    return cluster.judge().violated(Invariant.FAULTLESS, "A submission is answered by %s", answer);
   }
 
   /** False: to be asked again. */
@@ -278,6 +284,52 @@ final class Users {
                     wish.id);
           }
         });
+  }
+
+  // Operators.
+
+  /** A worker goes out of service; at times its process is to end, too. */
+  private void cordon() {
+    SimulatedWorker worker = anyWorker();
+    boolean drain = cluster.random().nextBoolean();
+    ask(
+        (life, answer) -> life.loop().cordon(worker.id(), drain, "", NAME, answer::accept),
+        heard -> checkService(worker, heard, true));
+    cluster.network().after(anyMoment(OUT_OF_SERVICE), () -> uncordon(worker));
+  }
+
+  private void uncordon(SimulatedWorker worker) {
+    ask(
+        (life, answer) -> life.loop().uncordon(worker.id(), answer::accept),
+        heard -> checkService(worker, heard, false));
+  }
+
+  /** Until all are in service. */
+  void uncordonAll() {
+    cluster.workers().stream()
+        .filter(worker -> cluster.observer().book().isCordoned(worker.id()))
+        .forEach(this::uncordon);
+    cluster.network().after(PATIENCE, this::uncordonAll);
+  }
+
+  /** An order of somebody else may have come since. */
+  private void checkService(SimulatedWorker worker, Heard heard, boolean cordoned) {
+    if (heard.answer() instanceof Answer.ServiceRecorded) {
+      cluster
+          .judge()
+          .check(
+              Invariant.ACKNOWLEDGED,
+              heard.seq() <= cluster.observer().seq(),
+              "That %s is %s is acknowledged at entry %d, but the journal has %d",
+              worker.id(),
+              cordoned ? "cordoned" : "in service",
+              heard.seq(),
+              cluster.observer().seq());
+    }
+  }
+
+  private SimulatedWorker anyWorker() {
+    return cluster.workers().get(cluster.random().nextInt(cluster.workers().size()));
   }
 
   // Reads.

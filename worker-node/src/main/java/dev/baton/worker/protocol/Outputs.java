@@ -22,6 +22,9 @@ public interface Outputs {
   /** Tells a handler to stop. Its {@code finished} says how it ended. */
   void cancel(AttemptId attempt, String reason);
 
+  /** An operator wants this process to end once what runs has ended; said once. */
+  void drain();
+
   /** What a node said was not listened to. */
   void dropped(String node, Drop why);
 

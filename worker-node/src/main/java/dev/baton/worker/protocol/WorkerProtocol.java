@@ -253,7 +253,8 @@ public final class WorkerProtocol {
         || message.hasInventoryRequest()
         || message.getAcksCount() > 0
         || message.getAssignmentsCount() > 0
-        || message.getCancelsCount() > 0;
+        || message.getCancelsCount() > 0
+        || message.hasDrain();
   }
 
   private boolean isMeantForUs(String node, SchedulerMessage message) {
@@ -293,6 +294,10 @@ public final class WorkerProtocol {
     }
     for (TaskAssignment assignment : message.getAssignmentsList()) {
       assigned(node, stream, assignment);
+    }
+    if (message.hasDrain() && !draining) {
+      drain();
+      outputs.drain();
     }
     for (TaskCancel cancel : message.getCancelsList()) {
       cancelled(AttemptId.of(cancel.getAttempt()), cancel.getReason());

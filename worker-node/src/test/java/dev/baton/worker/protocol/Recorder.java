@@ -22,6 +22,8 @@ final class Recorder implements Outputs {
   /** Of the registration. */
   long lease = 1;
 
+  int drains;
+
   /** How many messages a stream takes before it is not ready any more. */
   int room = Integer.MAX_VALUE;
 
@@ -54,6 +56,11 @@ final class Recorder implements Outputs {
   @Override
   public void cancel(AttemptId attempt, String reason) {
     cancelled.add(attempt);
+  }
+
+  @Override
+  public void drain() {
+    drains++;
   }
 
   @Override

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.baton.proto.v1.Drain;
 import dev.baton.proto.v1.Inventory;
 import dev.baton.proto.v1.InventoryRequest;
 import dev.baton.proto.v1.Ping;
@@ -419,6 +420,25 @@ class WorkerProtocolTest {
     assertEquals(1, out.take(A).getFirst().getReturnedCount());
     say(A, message(10).setInventoryRequest(InventoryRequest.getDefaultInstance()));
     assertEquals(0, out.take(A).getFirst().getInventory().getFreeSlots());
+  }
+
+  @Test
+  void shouldReturnEverythingOnceALeaderAskedItToDrainAndSaySoOnce() {
+    say(A, message(10).setDrain(Drain.getDefaultInstance()));
+    say(A, message(10).setDrain(Drain.getDefaultInstance()));
+    assertEquals(1, out.drains);
+    assign(A, 10, id(1));
+    assertEquals(List.of(), out.started);
+    assertEquals(1, out.take(A).getFirst().getReturnedCount());
+  }
+
+  @Test
+  void shouldNotDrainForANodeThatWasReplacedNorForAnotherProcess() {
+    say(B, message(11).setTermStarted(TermStarted.getDefaultInstance()));
+    say(A, message(10).setDrain(Drain.getDefaultInstance()));
+    say(B, message(11).setIncarnation("older").setDrain(Drain.getDefaultInstance()));
+    assertEquals(0, out.drains);
+    assertEquals(List.of(Drop.TERM, Drop.INCARNATION), out.drops);
   }
 
   @Test

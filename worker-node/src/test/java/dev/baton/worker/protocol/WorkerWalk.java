@@ -136,6 +136,9 @@ final class WorkerWalk {
     }
 
     @Override
+    public void drain() {}
+
+    @Override
     public void dropped(String node, Drop why) {
       switch (why) {
         case TERM -> see(Seen.DROPPED_TERM);
