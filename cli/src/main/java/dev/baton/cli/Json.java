@@ -14,6 +14,7 @@ import dev.baton.proto.v1.RunState;
 import dev.baton.proto.v1.Task;
 import dev.baton.proto.v1.TaskCounts;
 import dev.baton.proto.v1.TaskState;
+import dev.baton.proto.v1.WaitKind;
 import dev.baton.proto.v1.Worker;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -93,6 +94,7 @@ final class Json {
     ArrayNode dependsOn = json.putArray("dependsOn");
     task.getDependsOnList().forEach(dependsOn::add);
     json.put("priority", task.getPriority());
+    json.put("waitKind", waitKind(task.getWaitKind()));
     json.put("waitReason", orNull(task.getWaitReason()));
     json.put("retryAt", Times.iso(task.getRetryAt()));
     json.put("outputBytes", task.getOutputBytes());
@@ -151,6 +153,11 @@ final class Json {
 
   static String state(TaskState state) {
     return without("TASK_", state.name());
+  }
+
+  /** Null: it does not wait. */
+  static @Nullable String waitKind(WaitKind kind) {
+    return kind == WaitKind.WAIT_KIND_UNSPECIFIED ? null : without("WAIT_", kind.name());
   }
 
   static String outcome(AttemptOutcome outcome) {

@@ -22,6 +22,7 @@ public final class Main {
             .addSubcommand(new KillLeaderCommand(context))
             .addSubcommand(new SubmitCommand(context))
             .addSubcommand(new GetCommand(context))
+            .addSubcommand(new ExplainCommand(context))
             .addSubcommand(new ListCommand(context))
             .addSubcommand(new WatchCommand(context))
             .addSubcommand(new CancelCommand(context))

@@ -19,6 +19,7 @@ import dev.baton.proto.v1.SubmitRunRequest;
 import dev.baton.proto.v1.Task;
 import dev.baton.proto.v1.TaskCounts;
 import dev.baton.proto.v1.TaskState;
+import dev.baton.proto.v1.WaitKind;
 import dev.baton.proto.v1.Worker;
 import io.grpc.Status;
 import java.io.IOException;
@@ -118,6 +119,7 @@ class CommandsTest {
             "state",
             "dependsOn",
             "priority",
+            "waitKind",
             "waitReason",
             "retryAt",
             "outputBytes",
@@ -128,6 +130,71 @@ class CommandsTest {
     assertEquals(
         List.of("number", "worker", "startedAt", "endedAt", "outcome", "reason", "durationMs"),
         names(fetch.get("attempts").get(0)));
+  }
+
+  @Test
+  void shouldExplainWhatWaitsAndWhatRanMoreThanOnce() {
+    cluster.put(run());
+
+    assertEquals(
+        """
+        Run R1 of pipeline: RUNNING
+
+        fetch  SUCCESS
+          attempt 1 on w1 failed after 12 s, which counts as a try: exit code 7: no route
+          attempt 2 on w2 succeeded after 950 ms
+
+        merge  PENDING
+          waits for count
+        """,
+        baton("explain", "R1").out());
+    assertEquals(
+        """
+        Run R1 of pipeline: RUNNING
+
+        count  RUNNING
+          attempt 1 on w1 runs
+        """,
+        baton("explain", "R1", "count").out());
+    CommandRun none = baton("explain", "R1", "nothing");
+    assertEquals(7, none.code());
+    assertEquals(
+        "baton explain: run R1 has no task 'nothing': 'baton get' lists them\n", none.err());
+  }
+
+  @Test
+  void shouldExplainInFewLinesWhatManyTasksWaitFor() {
+    Run.Builder wide = run().toBuilder().clearTasks();
+    for (int i = 1; i <= 100; i++) {
+      wide.addTasks(
+          Task.newBuilder()
+              .setTaskId("t" + i)
+              .setState(TaskState.TASK_READY)
+              .setWaitKind(WaitKind.WAIT_NO_WORKER)
+              .setWaitReason("no worker for echo"));
+    }
+    cluster.put(wide.build());
+
+    assertEquals(
+        """
+        Run R1 of pipeline: RUNNING
+
+        t1, t2, t3, t4, t5 and 95 more  READY
+          no worker for echo
+        """,
+        baton("explain", "R1").out());
+  }
+
+  @Test
+  void shouldExplainAsJson() throws IOException {
+    cluster.put(run());
+
+    JsonNode json = json(baton("explain", "R1", "-o", "json"));
+
+    assertEquals(2, json.get("tasks").size());
+    assertTrue(json.get("tasks").get(0).get("waitKind").isNull());
+    assertEquals("DEPENDENCY", json.get("tasks").get(1).get("waitKind").asText());
+    assertEquals("waits for count", json.get("tasks").get(1).get("waitReason").asText());
   }
 
   @Test
@@ -480,6 +547,7 @@ class CommandsTest {
                 .setType("echo")
                 .setState(TaskState.TASK_PENDING)
                 .addDependsOn("count")
+                .setWaitKind(WaitKind.WAIT_DEPENDENCY)
                 .setWaitReason("waits for count"))
         .build();
   }

@@ -145,7 +145,7 @@ final class TestNode {
     }
   }
 
-  /** The value of a metric, the sum over its tags; 0 if it has none. */
+  /** The value of a metric, the sum over tags that the name leaves open; 0 if it has none. */
   double metric(String name) {
     return get("/metrics")
         .lines()

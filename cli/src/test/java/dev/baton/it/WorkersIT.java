@@ -224,6 +224,10 @@ class WorkersIT {
           .atMost(TestNode.PATIENCE)
           .until(() -> tasksOn(waiting, "w2").size() == SLOTS);
       assertEquals(List.of(), tasksOn(waiting, "w1"));
+      Awaitility.await("the one that waits is counted")
+          .atMost(TestNode.PATIENCE)
+          .until(
+              () -> CLUSTER.leader().metric("baton_tasks_waiting{reason=\"workers_full\"}") == 1);
       client.uncordon(UncordonWorkerRequest.newBuilder().setWorkerId("w1").build());
       Awaitility.await("w1 is in service")
           .atMost(TestNode.PATIENCE)

@@ -88,16 +88,12 @@ final class RunReads {
       ReadView view, dev.baton.scheduler.engine.Run run, boolean summaryOnly) {
     Run.Builder rendered = RunViews.summary(run);
     if (!summaryOnly) {
-      RunViews.Around around = around(view);
+      RunViews.Around around = RunViews.Around.of(view);
       for (int i = 0; i < run.size(); i++) {
         rendered.addTasks(RunViews.task(run, i, around));
       }
     }
     return rendered.build();
-  }
-
-  private static RunViews.Around around(ReadView view) {
-    return new RunViews.Around(view.state(), view.fleet(), view.now(), view.progress());
   }
 
   private static long staleness(ReadView view) {

@@ -7,10 +7,11 @@ import dev.baton.proto.v1.RunState;
 import dev.baton.proto.v1.Task;
 import dev.baton.proto.v1.TaskCounts;
 import dev.baton.proto.v1.TaskState;
+import dev.baton.proto.v1.WaitKind;
 import dev.baton.scheduler.engine.ClusterState;
-import dev.baton.scheduler.engine.Fleet;
-import dev.baton.scheduler.engine.ReadyQueues;
+import dev.baton.scheduler.engine.Waits;
 import dev.baton.scheduler.journal.PastRun;
+import dev.baton.scheduler.loop.ReadView;
 import dev.baton.scheduler.loop.WorkerReport;
 import dev.baton.scheduler.model.AttemptName;
 import dev.baton.scheduler.model.Outcome;
@@ -19,7 +20,6 @@ import dev.baton.scheduler.model.RunStatus;
 import dev.baton.scheduler.model.TaskStatus;
 import dev.baton.workflow.TaskSpec;
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.function.ToIntFunction;
@@ -27,8 +27,6 @@ import org.jspecify.annotations.Nullable;
 
 /** Runs as users see them, from the state and from the history. */
 final class RunViews {
-  private static final int NAMED = 3;
-
   private RunViews() {}
 
   /** Everything but the tasks. */
@@ -50,12 +48,13 @@ final class RunViews {
         .setCounts(counts(run::count));
   }
 
-  /** What a waiting task's reason depends on besides its run. */
-  record Around(
-      ClusterState state,
-      Fleet fleet,
-      long now,
-      Map<AttemptName, WorkerReport.Progress> progress) {}
+  /** What a task's view depends on besides its run, at one moment. */
+  record Around(ClusterState state, Waits waits, Map<AttemptName, WorkerReport.Progress> progress) {
+    static Around of(ReadView view) {
+      return new Around(
+          view.state(), new Waits(view.state(), view.fleet(), view.now()), view.progress());
+    }
+  }
 
   static Task task(dev.baton.scheduler.engine.Run run, int index, Around around) {
     TaskSpec spec = run.workflow().task(index);
@@ -67,8 +66,11 @@ final class RunViews {
             .setState(state(task.status()))
             .setPriority(spec.priority())
             .setRetryAt(task.status() == TaskStatus.READY ? task.retryAt() : 0)
-            .setWaitReason(waitReason(run, index, around))
             .setOutputBytes(bytes(task.output()));
+    Waits.Wait wait = around.waits().of(run, index);
+    if (wait != null) {
+      view.setWaitReason(wait.text()).setWaitKind(kind(wait.kind()));
+    }
     for (int before : spec.dependsOn()) {
       view.addDependsOn(run.workflow().task(before).id());
     }
@@ -90,64 +92,6 @@ final class RunViews {
       }
     }
     return view.build();
-  }
-
-  private static String waitReason(dev.baton.scheduler.engine.Run run, int index, Around around) {
-    var task = run.task(index);
-    return switch (task.status()) {
-      case PENDING -> waitsFor(run, index);
-      case READY -> whyReady(run, index, around);
-      case RUNNING, SUCCESS, FAILED, TIMEOUT, CANCELLED, SKIPPED -> "";
-    };
-  }
-
-  private static String waitsFor(dev.baton.scheduler.engine.Run run, int index) {
-    List<String> names = new ArrayList<>();
-    for (int before : run.workflow().task(index).dependsOn()) {
-      if (run.task(before).status() != TaskStatus.SUCCESS) {
-        names.add(run.workflow().task(before).id());
-      }
-    }
-    return "waits for " + first(names);
-  }
-
-  private static String first(List<String> names) {
-    int more = names.size() - NAMED;
-    return more <= 0
-        ? String.join(", ", names)
-        : String.join(", ", names.subList(0, NAMED)) + " and " + more + " more";
-  }
-
-  private static String whyReady(dev.baton.scheduler.engine.Run run, int index, Around around) {
-    TaskSpec spec = run.workflow().task(index);
-    long retryAt = run.task(index).retryAt();
-    if (retryAt > around.now()) {
-      return "retry in " + (retryAt - around.now() + 999) / 1000 + " s";
-    }
-    if (!around.fleet().isOffered(spec.type())) {
-      return "no worker for " + spec.type();
-    }
-    String cordoned = onlyCordoned(spec.type(), around);
-    if (!cordoned.isEmpty()) {
-      return cordoned;
-    }
-    ReadyQueues ready = around.state().ready();
-    return "workers full, " + ready.size(spec.type()) + " tasks of type " + spec.type() + " wait";
-  }
-
-  /** Empty: a worker that offers the type is in service. */
-  private static String onlyCordoned(String type, Around around) {
-    List<String> cordoned = new ArrayList<>();
-    for (Fleet.Registration worker : around.fleet().registrations()) {
-      if (!worker.offers(type)) {
-        continue;
-      }
-      if (!around.state().cordons().has(worker.life().workerId())) {
-        return "";
-      }
-      cordoned.add(worker.life().workerId());
-    }
-    return "no worker for " + type + " in service: " + first(cordoned) + " cordoned";
   }
 
   // From the history.
@@ -238,6 +182,18 @@ final class RunViews {
       case TIMEOUT -> TaskState.TASK_TIMEOUT;
       case CANCELLED -> TaskState.TASK_CANCELLED;
       case SKIPPED -> TaskState.TASK_SKIPPED;
+    };
+  }
+
+  private static WaitKind kind(Waits.Kind kind) {
+    return switch (kind) {
+      case DEPENDENCY -> WaitKind.WAIT_DEPENDENCY;
+      case RETRY -> WaitKind.WAIT_RETRY;
+      case NO_WORKER -> WaitKind.WAIT_NO_WORKER;
+      case CORDONED -> WaitKind.WAIT_CORDONED;
+      case NOT_CONNECTED -> WaitKind.WAIT_NOT_CONNECTED;
+      case WORKERS_FULL -> WaitKind.WAIT_WORKERS_FULL;
+      case NEXT -> WaitKind.WAIT_NEXT;
     };
   }
 

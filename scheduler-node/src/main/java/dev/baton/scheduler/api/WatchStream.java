@@ -42,8 +42,7 @@ final class WatchStream implements RunWatcher {
   @Override
   public Runnable changed(
       dev.baton.scheduler.engine.Run run, ReadView view, long term, String leaderNodeId) {
-    RunViews.Around around =
-        new RunViews.Around(view.state(), view.fleet(), view.now(), view.progress());
+    RunViews.Around around = RunViews.Around.of(view);
     List<dev.baton.proto.v1.Task> changed = new ArrayList<>();
     for (int i = 0; i < run.size(); i++) {
       if (hasChanged(i, run.task(i))) {

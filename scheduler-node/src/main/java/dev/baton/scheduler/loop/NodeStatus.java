@@ -2,7 +2,9 @@ package dev.baton.scheduler.loop;
 
 import dev.baton.scheduler.engine.ClusterState;
 import dev.baton.scheduler.engine.Fleet;
+import dev.baton.scheduler.engine.Waits;
 import java.time.Duration;
+import java.util.Map;
 
 /**
  * How a node stands, for its health pages and its metrics.
@@ -25,16 +27,23 @@ public record NodeStatus(
       int delayed,
       int liveTasks,
       int liveRuns,
-      int retained) {
-    static final Load NONE = new Load(0, 0, 0, 0, 0, 0, 0, 0);
+      int retained,
+      Map<Waits.Kind, Integer> waiting) {
+    static final Load NONE = new Load(0, 0, 0, 0, 0, 0, 0, 0, Map.of());
 
     /**
      * The load of a state.
      *
      * @param leads whether the presence of workers is known
+     * @param waiting how many tasks wait for each reason, of some moment ago
      * @param now journal time, ms
      */
-    static Load of(ClusterState state, Fleet fleet, boolean leads, long now) {
+    static Load of(
+        ClusterState state,
+        Fleet fleet,
+        boolean leads,
+        Map<Waits.Kind, Integer> waiting,
+        long now) {
       int healthy = 0;
       int slots = 0;
       int used = 0;
@@ -54,7 +63,8 @@ public record NodeStatus(
           state.ready().delayedSize(),
           state.liveTasks(),
           state.runs().size(),
-          state.retained().size());
+          state.retained().size(),
+          waiting);
     }
   }
 }

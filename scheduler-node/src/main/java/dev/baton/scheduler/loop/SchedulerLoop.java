@@ -6,6 +6,7 @@ import dev.baton.proto.journal.v1.SnapshotManifest;
 import dev.baton.proto.v1.LeaderRecord;
 import dev.baton.scheduler.engine.Effect;
 import dev.baton.scheduler.engine.Fleet;
+import dev.baton.scheduler.engine.Waits;
 import dev.baton.scheduler.journal.Entry;
 import dev.baton.scheduler.journal.JournalTail;
 import dev.baton.scheduler.journal.Replica;
@@ -19,6 +20,7 @@ import dev.baton.scheduler.model.RunId;
 import dev.baton.scheduler.model.WorkerLife;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
@@ -41,6 +43,7 @@ public final class SchedulerLoop
   private static final Duration LEADERLESS = Duration.ofSeconds(2);
   private static final Duration IN_TOUCH = Duration.ofSeconds(1);
   private static final int MAX_FAULTS = 2;
+  private static final int TICKS_PER_COUNT = 10;
 
   private final Loop loop;
   private final Outside outside;
@@ -64,6 +67,8 @@ public final class SchedulerLoop
   private long takeOverNanos;
   private int faults;
   private boolean closed;
+  private long ticks;
+  private Map<Waits.Kind, Integer> waiting = Map.of();
   private volatile NodeStatus status =
       new NodeStatus(Role.LOADING, 0, 0, Duration.ZERO, Duration.ZERO, NodeStatus.Load.NONE);
 
@@ -614,7 +619,18 @@ public final class SchedulerLoop
     if (role == Role.STANDBY) {
       openPath.tick();
     }
+    countWaiting();
     publish();
+  }
+
+  /** Looks at every run, so not at each tick. */
+  private void countWaiting() {
+    ticks++;
+    if (replica == null) {
+      waiting = Map.of();
+    } else if (ticks % TICKS_PER_COUNT == 0) {
+      waiting = new Waits(replica.state(), fleet, loop.now()).counts();
+    }
   }
 
   private void decideEligibility() {
@@ -657,7 +673,7 @@ public final class SchedulerLoop
             silence(),
             current == null
                 ? NodeStatus.Load.NONE
-                : NodeStatus.Load.of(current.state(), fleet, leading != null, loop.now()));
+                : NodeStatus.Load.of(current.state(), fleet, leading != null, waiting, loop.now()));
   }
 
   private Duration silence() {

@@ -1,5 +1,6 @@
 package dev.baton.scheduler.metrics;
 
+import dev.baton.scheduler.engine.Waits;
 import dev.baton.scheduler.loop.LoopListener;
 import dev.baton.scheduler.loop.Role;
 import dev.baton.scheduler.loop.SchedulerLoop;
@@ -78,6 +79,13 @@ public final class LoopMetrics implements LoopListener {
     Gauge.builder("baton.slots.used", loop, l -> l.status().load().slotsUsed()).register(registry);
     Gauge.builder("baton.tasks.ready", loop, l -> l.status().load().ready()).register(registry);
     Gauge.builder("baton.tasks.delayed", loop, l -> l.status().load().delayed()).register(registry);
+    for (Waits.Kind kind : Waits.Kind.values()) {
+      Gauge.builder(
+              "baton.tasks.waiting", loop, l -> l.status().load().waiting().getOrDefault(kind, 0))
+          .description("tasks that have not started, by why they wait")
+          .tag("reason", kind.name().toLowerCase(Locale.ROOT))
+          .register(registry);
+    }
     Gauge.builder("baton.tasks.live", loop, l -> l.status().load().liveTasks()).register(registry);
     Gauge.builder("baton.runs.live", loop, l -> l.status().load().liveRuns()).register(registry);
     Gauge.builder("baton.runs.retained", loop, l -> l.status().load().retained())
