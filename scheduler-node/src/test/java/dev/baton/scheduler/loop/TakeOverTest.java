@@ -293,8 +293,8 @@ class TakeOverTest extends RealEtcd {
 
   @Test
   void shouldServeReadsOfWhatItFollows() {
-    RunId id = leader.run(nodes.submission(Workflows.one("w")));
-    Heard heard = await(leader.submit(nodes.submission(Workflows.one("v"))));
+    RunId id = leader.run(nodes.submission(unoffered("w")));
+    Heard heard = await(leader.submit(nodes.submission(unoffered("v"))));
     boolean known =
         await(
             standby.read(
@@ -305,7 +305,12 @@ class TakeOverTest extends RealEtcd {
     CompletableFuture<Boolean> future =
         standby.read(heard.seq() + 1, SOON, view -> view.seq() > heard.seq());
     awaitAlways("it waits", Duration.ofMillis(200), () -> !future.isDone());
-    leader.run(nodes.submission(Workflows.one("u")));
+    leader.run(nodes.submission(unoffered("u")));
     assertTrue(await(future));
+  }
+
+  /** No worker here offers its type, so no further entry follows from it. */
+  private static String unoffered(String name) {
+    return "name: " + name + "\ntasks: [{id: a, type: shell, params: {command: 'true'}}]";
   }
 }
