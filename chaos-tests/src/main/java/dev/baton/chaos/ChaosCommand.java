@@ -1,10 +1,7 @@
 package dev.baton.chaos;
 
+import dev.baton.cli.program.CommandGroup;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 
 /** What is above the chaos commands. */
 @Command(
@@ -20,18 +17,4 @@ import picocli.CommandLine.Spec;
       "  baton chaos run kill-leader --rounds 10     then open the report it names",
       "  baton chaos judge .baton/chaos/FOLDER       judge a recorded history again"
     })
-final class ChaosCommand implements Runnable {
-  @Spec private CommandSpec spec = CommandSpec.create();
-
-  @SuppressWarnings("UnusedVariable") // picocli sets and reads it
-  @Option(
-      names = {"-h", "--help"},
-      usageHelp = true,
-      description = "print this, and end")
-  private boolean help;
-
-  @Override
-  public void run() {
-    throw new ParameterException(spec.commandLine(), "Expected a command");
-  }
-}
+final class ChaosCommand extends CommandGroup {}

@@ -1,10 +1,7 @@
 package dev.baton.cli;
 
+import dev.baton.cli.program.CommandGroup;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 
 /** What is above all commands. */
 @Command(
@@ -22,18 +19,4 @@ import picocli.CommandLine.Spec;
       "",
       "'baton scheduler --help' and 'baton worker --help' tell how to start nodes by hand."
     })
-final class BatonCommand implements Runnable {
-  @Spec private CommandSpec spec = CommandSpec.create();
-
-  @SuppressWarnings("UnusedVariable") // picocli sets and reads it
-  @Option(
-      names = {"-h", "--help"},
-      usageHelp = true,
-      description = "print this, and end")
-  private boolean help;
-
-  @Override
-  public void run() {
-    throw new ParameterException(spec.commandLine(), "Expected a command");
-  }
-}
+final class BatonCommand extends CommandGroup {}

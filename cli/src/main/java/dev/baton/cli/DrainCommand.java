@@ -62,10 +62,12 @@ final class DrainCommand implements Callable<Integer> {
   public Integer call() {
     try (BatonClient client = connection.open(context)) {
       Worker worker = WorkerCommand.find(client, id);
+      // Without a process there is nothing to drain: one that registers now was not meant.
+      boolean isThere = !worker.getIncarnation().isEmpty();
       client.cordon(
           CordonWorkerRequest.newBuilder()
               .setWorkerId(id)
-              .setDrain(true)
+              .setDrain(isThere)
               .setIncarnation(worker.getIncarnation())
               .setActor(WorkerCommand.actor(context))
               .build());
@@ -79,7 +81,10 @@ final class DrainCommand implements Callable<Integer> {
             .terminal()
             .println(
                 ended
-                    ? "Worker " + id + " has ended, and stays cordoned"
+                    ? "Worker "
+                        + id
+                        + (isThere ? " has ended" : " was not there")
+                        + ", and stays cordoned"
                     : "Worker " + id + " drains: it ends when what it runs has ended");
       }
       return ExitCode.OK.number();

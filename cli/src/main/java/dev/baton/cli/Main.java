@@ -28,10 +28,8 @@ public final class Main {
             .addSubcommand(new CancelCommand(context))
             .addSubcommand(new WorkersCommand(context))
             .addSubcommand(
-                new CommandLine(new WorkerCommand())
-                    .addSubcommand(new DrainCommand(context))
-                    .addSubcommand(new CordonCommand(context))
-                    .addSubcommand(new UncordonCommand(context)))
+                new CommandLine(new WorkerCommand(context))
+                    .addSubcommand(new DrainCommand(context)))
             .addSubcommand(new NodesCommand(context))
             .addSubcommand(new ValidateCommand(context))
             .addSubcommand(new DemoCommand(context))

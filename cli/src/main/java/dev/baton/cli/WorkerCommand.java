@@ -1,15 +1,18 @@
 package dev.baton.cli;
 
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.baton.cli.program.CommandGroup;
+import dev.baton.cli.program.Common;
 import dev.baton.cli.program.Context;
 import dev.baton.client.BatonClient;
 import dev.baton.node.ExitCode;
 import dev.baton.node.ExitException;
+import dev.baton.proto.v1.CordonWorkerRequest;
+import dev.baton.proto.v1.UncordonWorkerRequest;
 import dev.baton.proto.v1.Worker;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Parameters;
 
 /** What an operator does with a worker; 'baton worker' alone starts one, and is no part of this. */
 @Command(
@@ -24,19 +27,66 @@ import picocli.CommandLine.Spec;
       "  baton worker uncordon w1     it is in service again",
       "  baton worker --config FILE   starts one: 'baton worker --help' tells more"
     })
-final class WorkerCommand implements Runnable {
-  @Spec private CommandSpec spec = CommandSpec.create();
+final class WorkerCommand extends CommandGroup {
+  private final Context context;
 
-  @SuppressWarnings("UnusedVariable") // picocli sets and reads it
-  @Option(
-      names = {"-h", "--help"},
-      usageHelp = true,
-      description = "print this, and end")
-  private boolean help;
+  WorkerCommand(Context context) {
+    this.context = context;
+  }
 
-  @Override
-  public void run() {
-    throw new ParameterException(spec.commandLine(), "Expected drain, cordon or uncordon");
+  @Command(
+      name = "cordon",
+      header = "Give a worker nothing new.",
+      description =
+          "It goes on with what it runs, and stays registered. It stays cordoned through fail-overs and"
+              + " restarts, until 'baton worker uncordon'. Harmless when repeated.",
+      sortOptions = false,
+      footerHeading = "%nExamples:%n",
+      footer = {"  baton worker cordon w1"})
+  int cordon(
+      @Parameters(paramLabel = "WORKER", description = "id of the worker") String id,
+      @Mixin Connection connection,
+      @Mixin Common common) {
+    try (BatonClient client = connection.open(context)) {
+      long seq =
+          client
+              .cordon(
+                  CordonWorkerRequest.newBuilder().setWorkerId(id).setActor(actor(context)).build())
+              .getSeq();
+      return print(
+          common,
+          id,
+          seq,
+          "Worker " + id + " gets nothing new until 'baton worker uncordon " + id + "'");
+    }
+  }
+
+  @Command(
+      name = "uncordon",
+      header = "Take a worker into service again.",
+      description = "A process of it that drains goes on to its end. Harmless when repeated.",
+      sortOptions = false,
+      footerHeading = "%nExamples:%n",
+      footer = {"  baton worker uncordon w1"})
+  int uncordon(
+      @Parameters(paramLabel = "WORKER", description = "id of the worker") String id,
+      @Mixin Connection connection,
+      @Mixin Common common) {
+    try (BatonClient client = connection.open(context)) {
+      long seq =
+          client.uncordon(UncordonWorkerRequest.newBuilder().setWorkerId(id).build()).getSeq();
+      return print(common, id, seq, "Worker " + id + " is in service");
+    }
+  }
+
+  private int print(Common common, String id, long seq, String sentence) {
+    ObjectNode json = Json.object();
+    json.put("workerId", id);
+    json.put("seq", seq);
+    if (!common.printed(context, json)) {
+      context.terminal().println(sentence);
+    }
+    return ExitCode.OK.number();
   }
 
   static String actor(Context context) {

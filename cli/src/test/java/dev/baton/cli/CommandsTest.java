@@ -418,6 +418,9 @@ class CommandsTest {
         w2      ABSENT     cordoned  0/0    -             -        -
         """,
         baton("workers").out());
+    assertEquals(
+        "Worker w2 was not there, and stays cordoned\n", baton("worker", "drain", "w2").out());
+    assertFalse(((CordonWorkerRequest) cluster.requests("CordonWorker").getLast()).getDrain());
     assertEquals("Worker w1 is in service\n", baton("worker", "uncordon", "w1").out());
     assertFalse(json(baton("workers", "-o", "json")).at("/workers/0/cordoned").asBoolean());
     assertTrue(json(baton("workers", "-o", "json")).at("/workers/1/cordoned").asBoolean());

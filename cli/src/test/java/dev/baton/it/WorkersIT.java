@@ -158,57 +158,24 @@ class WorkersIT {
 
   @Test
   void endsWhatRunsBeforeAWorkerThatWasAskedToEndIsGone() {
-    TestNode leaving = CLUSTER.node("w1");
-    String before = Runs.submit(client, Flow.gated("drained", 6, scene));
-    awaitRunning(6);
-    List<String> held = tasksOn(before, "w1");
-    assertFalse(held.isEmpty(), "w1 got nothing to run");
-
-    leaving.terminate();
-    Awaitility.await("w1 drains")
-        .atMost(TestNode.PATIENCE)
-        .until(() -> leaving.logText().contains("draining: "));
-    String after = Runs.submit(client, Flow.gated("meanwhile", 2, scene));
-    awaitRunning(8);
-    assertEquals(2, tasksOn(after, "w2").size());
-    assertTrue(leaving.isAlive());
-
-    scene.openGate();
-    for (String run : List.of(before, after)) {
-      Run ended = Runs.awaitEnd(client, run);
-      assertEquals(RunState.RUN_SUCCESS, ended.getState());
-      assertTrue(ended.getTasksList().stream().allMatch(task -> task.getAttemptsCount() == 1));
-    }
-    assertEquals(0, leaving.awaitExit());
-    assertEquals(List.of(), scene.ledger().faults());
+    assertDrains(CLUSTER.node("w1")::terminate, "draining: ");
   }
 
   @Test
   void endsADrainedWorkerWhenItIsDoneAndGivesItNothingUntilItIsInServiceAgain() {
+    assertDrains(
+        () -> {
+          client.cordon(
+              CordonWorkerRequest.newBuilder()
+                  .setWorkerId("w1")
+                  .setDrain(true)
+                  .setActor("ann")
+                  .build());
+          assertTrue(worker("w1").getDraining());
+          assertEquals("ann", worker("w1").getCordonedBy());
+        },
+        "asked to drain: ");
     TestNode leaving = CLUSTER.node("w1");
-    String before = Runs.submit(client, Flow.gated("drained-by-order", 6, scene));
-    awaitRunning(6);
-    assertFalse(tasksOn(before, "w1").isEmpty(), "w1 got nothing to run");
-
-    client.cordon(
-        CordonWorkerRequest.newBuilder().setWorkerId("w1").setDrain(true).setActor("ann").build());
-    Awaitility.await("w1 drains")
-        .atMost(TestNode.PATIENCE)
-        .until(() -> leaving.logText().contains("asked to drain: "));
-    assertTrue(worker("w1").getDraining());
-    assertEquals("ann", worker("w1").getCordonedBy());
-    String after = Runs.submit(client, Flow.gated("beside-a-drain", 2, scene));
-    awaitRunning(8);
-    assertEquals(2, tasksOn(after, "w2").size());
-    assertTrue(leaving.isAlive());
-
-    scene.openGate();
-    for (String run : List.of(before, after)) {
-      Run ended = Runs.awaitEnd(client, run);
-      assertEquals(RunState.RUN_SUCCESS, ended.getState());
-      assertTrue(ended.getTasksList().stream().allMatch(task -> task.getAttemptsCount() == 1));
-    }
-    assertEquals(0, leaving.awaitExit());
     assertTrue(leaving.logText().contains("drained, as an operator asked"), leaving.logText());
     Awaitility.await("w1 has left")
         .atMost(TestNode.PATIENCE)
@@ -235,6 +202,32 @@ class WorkersIT {
       second.openGate();
       assertEquals(RunState.RUN_SUCCESS, Runs.awaitEnd(client, waiting).getState());
     }
+    assertEquals(List.of(), scene.ledger().faults());
+  }
+
+  /** What w1 runs ends before its process does, and what comes meanwhile goes to w2. */
+  private void assertDrains(Runnable order, String said) {
+    TestNode leaving = CLUSTER.node("w1");
+    String before = Runs.submit(client, Flow.gated("before-a-drain", 6, scene));
+    awaitRunning(6);
+    assertFalse(tasksOn(before, "w1").isEmpty(), "w1 got nothing to run");
+
+    order.run();
+    Awaitility.await("w1 drains")
+        .atMost(TestNode.PATIENCE)
+        .until(() -> leaving.logText().contains(said));
+    String after = Runs.submit(client, Flow.gated("beside-a-drain", 2, scene));
+    awaitRunning(8);
+    assertEquals(2, tasksOn(after, "w2").size());
+    assertTrue(leaving.isAlive());
+
+    scene.openGate();
+    for (String run : List.of(before, after)) {
+      Run ended = Runs.awaitEnd(client, run);
+      assertEquals(RunState.RUN_SUCCESS, ended.getState());
+      assertTrue(ended.getTasksList().stream().allMatch(task -> task.getAttemptsCount() == 1));
+    }
+    assertEquals(0, leaving.awaitExit());
     assertEquals(List.of(), scene.ledger().faults());
   }
 

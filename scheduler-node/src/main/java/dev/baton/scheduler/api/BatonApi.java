@@ -4,6 +4,7 @@ import dev.baton.coordination.Etcd;
 import dev.baton.coordination.Keys;
 import dev.baton.coordination.Strand;
 import dev.baton.proto.v1.BatonServiceGrpc;
+import dev.baton.proto.v1.BatonServiceGrpc.BatonServiceStub;
 import dev.baton.proto.v1.CancelRunRequest;
 import dev.baton.proto.v1.CancelRunResponse;
 import dev.baton.proto.v1.CordonWorkerRequest;
@@ -36,6 +37,8 @@ import dev.baton.workflow.WorkflowReader;
 import io.grpc.ManagedChannel;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
+import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
@@ -87,20 +90,13 @@ public final class BatonApi extends BatonServiceGrpc.BatonServiceImplBase {
         request.getRunId().isEmpty()
             ? request.toBuilder().setRunId(parts.newRunId().get().toString()).build()
             : request;
-    Submission submission;
-    try {
-      submission = submissions.judge(named);
-    } catch (RefusedException e) {
-      caller.onError(Refusals.exception(e.refusal()));
-      return;
-    }
-    leader.call(
-        new LeaderCalls.Call<>(
-            answer -> loop.submit(submission, (given, seq) -> submitted(given, seq, answer)),
-            (stub, response) -> stub.submitRun(named, response),
-            isForwarded(),
-            deadlineNanos(),
-            caller));
+    write(
+        () -> {
+          Submission submission = submissions.judge(named);
+          return answer -> loop.submit(submission, (given, seq) -> submitted(given, seq, answer));
+        },
+        (stub, response) -> stub.submitRun(named, response),
+        caller);
   }
 
   private void submitted(Answer given, long seq, LeaderCalls.Answer<SubmitRunResponse> answer) {
@@ -146,30 +142,24 @@ public final class BatonApi extends BatonServiceGrpc.BatonServiceImplBase {
 
   @Override
   public void cancelRun(CancelRunRequest request, StreamObserver<CancelRunResponse> caller) {
-    RunId id;
-    try {
-      id = Fields.runId(request.getRunId());
-      Fields.limit("actor", request.getActor(), 128);
-      Fields.limit("reason", request.getReason(), 256);
-    } catch (RefusedException e) {
-      caller.onError(Refusals.exception(e.refusal()));
-      return;
-    }
-    leader.call(
-        new LeaderCalls.Call<>(
-            answer ->
-                loop.cancel(
-                    id,
-                    request.getActor(),
-                    request.getReason(),
-                    (given, seq) -> cancelled(given, seq, answer)),
-            (stub, response) -> stub.cancelRun(request, response),
-            isForwarded(),
-            deadlineNanos(),
-            caller));
+    write(
+        () -> {
+          RunId id = Fields.runId(request.getRunId());
+          Fields.limit("actor", request.getActor(), 128);
+          Fields.limit("reason", request.getReason(), 256);
+          return answer ->
+              loop.cancel(
+                  id,
+                  request.getActor(),
+                  request.getReason(),
+                  (given, seq) -> cancelled(given, seq, answer));
+        },
+        (stub, response) -> stub.cancelRun(request, response),
+        caller);
   }
 
-  private void cancelled(Answer given, long seq, LeaderCalls.Answer<CancelRunResponse> answer) {
+  private static void cancelled(
+      Answer given, long seq, LeaderCalls.Answer<CancelRunResponse> answer) {
     switch (given) {
       case Answer.CancelRecorded(var status) ->
           answer.accept(
@@ -185,56 +175,42 @@ public final class BatonApi extends BatonServiceGrpc.BatonServiceImplBase {
   @Override
   public void cordonWorker(
       CordonWorkerRequest request, StreamObserver<CordonWorkerResponse> caller) {
-    try {
-      Fields.workerId("worker_id", request.getWorkerId());
-      if (!request.getIncarnation().isEmpty()) {
-        Fields.workerId("incarnation", request.getIncarnation());
-      }
-      Fields.limit("actor", request.getActor(), 128);
-    } catch (RefusedException e) {
-      caller.onError(Refusals.exception(e.refusal()));
-      return;
-    }
-    leader.call(
-        new LeaderCalls.Call<>(
-            answer ->
-                loop.cordon(
-                    request.getWorkerId(),
-                    request.getDrain(),
-                    request.getIncarnation(),
-                    request.getActor(),
-                    (given, seq) ->
-                        serviceRecorded(
-                            given, CordonWorkerResponse.newBuilder().setSeq(seq).build(), answer)),
-            (stub, response) -> stub.cordonWorker(request, response),
-            isForwarded(),
-            deadlineNanos(),
-            caller));
+    write(
+        () -> {
+          Fields.workerId("worker_id", request.getWorkerId());
+          if (!request.getIncarnation().isEmpty()) {
+            Fields.workerId("incarnation", request.getIncarnation());
+          }
+          Fields.limit("actor", request.getActor(), 128);
+          return answer ->
+              loop.cordon(
+                  request.getWorkerId(),
+                  request.getDrain(),
+                  request.getIncarnation(),
+                  request.getActor(),
+                  (given, seq) ->
+                      serviceRecorded(
+                          given, CordonWorkerResponse.newBuilder().setSeq(seq).build(), answer));
+        },
+        (stub, response) -> stub.cordonWorker(request, response),
+        caller);
   }
 
   @Override
   public void uncordonWorker(
       UncordonWorkerRequest request, StreamObserver<UncordonWorkerResponse> caller) {
-    try {
-      Fields.workerId("worker_id", request.getWorkerId());
-    } catch (RefusedException e) {
-      caller.onError(Refusals.exception(e.refusal()));
-      return;
-    }
-    leader.call(
-        new LeaderCalls.Call<>(
-            answer ->
-                loop.uncordon(
-                    request.getWorkerId(),
-                    (given, seq) ->
-                        serviceRecorded(
-                            given,
-                            UncordonWorkerResponse.newBuilder().setSeq(seq).build(),
-                            answer)),
-            (stub, response) -> stub.uncordonWorker(request, response),
-            isForwarded(),
-            deadlineNanos(),
-            caller));
+    write(
+        () -> {
+          Fields.workerId("worker_id", request.getWorkerId());
+          return answer ->
+              loop.uncordon(
+                  request.getWorkerId(),
+                  (given, seq) ->
+                      serviceRecorded(
+                          given, UncordonWorkerResponse.newBuilder().setSeq(seq).build(), answer));
+        },
+        (stub, response) -> stub.uncordonWorker(request, response),
+        caller);
   }
 
   private static <T> void serviceRecorded(Answer given, T response, LeaderCalls.Answer<T> answer) {
@@ -245,6 +221,26 @@ public final class BatonApi extends BatonServiceGrpc.BatonServiceImplBase {
       case Answer.SubmittedBefore submitted -> throw unexpected(submitted);
       case Answer.CancelRecorded recorded -> throw unexpected(recorded);
     }
+  }
+
+  /** Judges a request, and hands it to the leader, here or there. */
+  private <T> void write(
+      Judged<T> request,
+      BiConsumer<BatonServiceStub, StreamObserver<T>> remote,
+      StreamObserver<T> caller) {
+    Consumer<LeaderCalls.Answer<T>> here;
+    try {
+      here = request.judge();
+    } catch (RefusedException e) {
+      caller.onError(Refusals.exception(e.refusal()));
+      return;
+    }
+    leader.call(new LeaderCalls.Call<>(here, remote, isForwarded(), deadlineNanos(), caller));
+  }
+
+  /** What this node's own loop is to do once the fields are found good. */
+  private interface Judged<T> {
+    Consumer<LeaderCalls.Answer<T>> judge() throws RefusedException;
   }
 
   private static IllegalStateException unexpected(Answer answer) {

@@ -4,6 +4,7 @@ import dev.baton.proto.v1.ListWorkersResponse;
 import dev.baton.proto.v1.Worker;
 import dev.baton.proto.v1.Worker.Presence;
 import dev.baton.scheduler.engine.Cordons;
+import dev.baton.scheduler.engine.Event.WorkerCordoned;
 import dev.baton.scheduler.engine.Fleet;
 import dev.baton.scheduler.loop.ReadView;
 import dev.baton.scheduler.loop.Role;
@@ -33,7 +34,7 @@ final class WorkerViews {
               .setVersion(worker.version())
               .setPresence(presence(view, worker.life())));
     }
-    for (Cordons.Cordon cordon : cordons.all()) {
+    for (WorkerCordoned cordon : cordons.all()) {
       if (view.fleet().registration(cordon.workerId()) == null) {
         answer.addWorkers(of(cordon).setWorkerId(cordon.workerId()).setPresence(Presence.ABSENT));
       }
@@ -54,7 +55,7 @@ final class WorkerViews {
     return answer.build();
   }
 
-  private static Worker.Builder of(Cordons.@Nullable Cordon cordon) {
+  private static Worker.Builder of(@Nullable WorkerCordoned cordon) {
     Worker.Builder worker = Worker.newBuilder();
     return cordon == null ? worker : worker.setCordoned(true).setCordonedBy(cordon.actor());
   }

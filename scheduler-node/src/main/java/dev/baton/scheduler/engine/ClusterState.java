@@ -207,8 +207,7 @@ public final class ClusterState {
         historyDropped = upTo;
         retained.dropUpTo(upTo);
       }
-      case Event.WorkerCordoned(String worker, String drained, String actor) ->
-          cordons.put(new Cordons.Cordon(worker, drained, actor));
+      case Event.WorkerCordoned cordon -> cordons.put(cordon);
       case Event.WorkerUncordoned(String worker) -> cordons.remove(worker);
       case Event.SnapshotInstalled(long snapshot) -> {
         installedSnapshot = snapshot;
@@ -255,7 +254,7 @@ public final class ClusterState {
     workers.restoreNext(next);
   }
 
-  public void restoreCordon(Cordons.Cordon cordon) {
+  public void restoreCordon(Event.WorkerCordoned cordon) {
     cordons.put(cordon);
   }
 

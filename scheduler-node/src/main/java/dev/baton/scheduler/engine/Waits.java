@@ -43,7 +43,7 @@ public final class Waits {
     CORDONED,
     /** Of those in service none is heard of. */
     NOT_CONNECTED,
-    /** All that are heard of have no slot free. */
+    /** None that is heard of has a slot free, or it has just said that it has none. */
     WORKERS_FULL,
     /** Nothing is in the way: it is assigned as soon as the leader comes to it. */
     NEXT
@@ -108,7 +108,9 @@ public final class Waits {
       if (fleet.standing(worker.life(), now) == Standing.CONNECTED) {
         connected++;
         slots += worker.slots();
-        room |= fleet.used(worker.life(), state.workers()) < worker.slots();
+        room |=
+            fleet.used(worker.life(), state.workers()) < worker.slots()
+                && !fleet.isFull(worker.life(), now);
       }
     }
     if (offering.isEmpty()) {
@@ -128,11 +130,11 @@ public final class Waits {
     int waiting = state.ready().size(type);
     return new Wait(
         Kind.WORKERS_FULL,
-        "workers full: all "
-            + slots
-            + " slots for "
+        "workers full: no slot for "
             + type
-            + " are in use, and "
+            + " is free ("
+            + slots
+            + " in all), and "
             + waiting
             + (waiting == 1 ? " task of it waits" : " tasks of it wait"));
   }

@@ -158,7 +158,7 @@ final class WorkerRules {
 
   Decision cordon(Command.Cordon command) {
     String id = command.workerId();
-    Cordons.Cordon before = state.cordons().of(id);
+    Event.WorkerCordoned before = state.cordons().of(id);
     Fleet.Registration registered = fleet.registration(id);
     if (before == null && registered == null) {
       return Decision.refuse(command.call(), notFound(id));

@@ -7,9 +7,7 @@ import dev.baton.proto.journal.v1.SnapshotItem;
 import dev.baton.proto.journal.v1.SnapshotMeta;
 import dev.baton.proto.journal.v1.SpecRecord;
 import dev.baton.proto.journal.v1.TurnRecord;
-import dev.baton.proto.journal.v1.WorkerCordoned;
 import dev.baton.scheduler.engine.ClusterState;
-import dev.baton.scheduler.engine.Cordons;
 import dev.baton.scheduler.engine.Event;
 import dev.baton.scheduler.engine.ReadyQueues;
 import dev.baton.scheduler.engine.Retained;
@@ -87,18 +85,13 @@ final class SnapshotCodec {
       var named = new Event.WorkerNamed(worker.getKey(), worker.getValue());
       put(out, SnapshotItem.newBuilder().setWorker(EventCodec.encode(named)));
     }
-    for (Cordons.Cordon cordon : state.cordons().all()) {
-      put(out, SnapshotItem.newBuilder().setCordon(encode(cordon)));
+    for (Event.WorkerCordoned cordon : state.cordons().all()) {
+      put(out, SnapshotItem.newBuilder().setCordon(EventCodec.encode(cordon)));
     }
     for (Run run : state.runs()) {
       put(out, SnapshotItem.newBuilder().setRun(RunCodec.encode(run.image())));
     }
     writeRetained(state.retained(), out);
-  }
-
-  private static WorkerCordoned encode(Cordons.Cordon cordon) {
-    return EventCodec.encode(
-        new Event.WorkerCordoned(cordon.workerId(), cordon.drainedIncarnation(), cordon.actor()));
   }
 
   private static void writeRetained(Retained retained, OutputStream out) throws IOException {
@@ -185,11 +178,7 @@ final class SnapshotCodec {
               SpecHash.of(item.getSpec().getHash().toByteArray()),
               item.getSpec().getLastUsed());
       case WORKER -> state.restoreWorker(EventCodec.decode(item.getWorker()));
-      case CORDON -> {
-        Event.WorkerCordoned cordon = EventCodec.decode(item.getCordon());
-        state.restoreCordon(
-            new Cordons.Cordon(cordon.workerId(), cordon.drainedIncarnation(), cordon.actor()));
-      }
+      case CORDON -> state.restoreCordon(EventCodec.decode(item.getCordon()));
       case RUN -> state.restoreRun(RunCodec.decode(item.getRun()));
       case RETAINED -> {
         RetainedRuns rows = item.getRetained();

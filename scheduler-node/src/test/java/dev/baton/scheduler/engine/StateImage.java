@@ -33,7 +33,7 @@ record StateImage(
     Map<Integer, WorkerLife> workers,
     Map<Integer, Set<AttemptRef>> running,
     List<Retained.Row> retained,
-    List<Cordons.Cordon> cordons,
+    List<Event.WorkerCordoned> cordons,
     Map<String, Turn> turns,
     Map<String, List<ReadyTask>> readyOrder,
     int delayed,

@@ -59,7 +59,7 @@ class WaitsTest {
     assertNull(waits().of(run, 0), "it runs");
     expect(
         Kind.WORKERS_FULL,
-        "workers full: all 1 slots for " + Flow.TYPE + " are in use, and 1 task of it waits",
+        "workers full: no slot for " + Flow.TYPE + " is free (1 in all), and 1 task of it waits",
         other,
         "c");
     expectCounts(Map.of(Kind.DEPENDENCY, 1, Kind.WORKERS_FULL, 1));

@@ -289,7 +289,7 @@ final class Walk {
   /** Faults stop: every run ends, everything leaves, and nothing is left. */
   private void comeToRest() {
     streams.mend();
-    for (Cordons.Cordon cordon : List.copyOf(state.cordons().all())) {
+    for (Event.WorkerCordoned cordon : List.copyOf(state.cordons().all())) {
       decide(new Command.Uncordon(new Command.CallId(0), cordon.workerId()));
     }
     for (int round = 0; !state.runs().isEmpty() || !streams.isIdle(); round++) {
