@@ -173,7 +173,10 @@ final class WorkerRules {
     }
     Draft draft = new Draft();
     String drained = before == null ? "" : before.drainedIncarnation();
-    if (command.drain() && registered != null && isMeant(command, registered.life())) {
+    // What is registered here can be behind: a process that is named counts.
+    if (command.drain() && !command.incarnation().isEmpty()) {
+      drained = command.incarnation();
+    } else if (command.drain() && registered != null) {
       drained = registered.life().incarnation();
     }
     if (before == null || !before.drainedIncarnation().equals(drained)) {
@@ -184,12 +187,6 @@ final class WorkerRules {
     }
     draft.add(new Effect.Reply(command.call(), new Answer.ServiceRecorded()));
     return draft.decision();
-  }
-
-  /** A drain that is repeated once its process has gone must not end the next one. */
-  private static boolean isMeant(Command.Cordon command, WorkerLife registered) {
-    return command.incarnation().isEmpty()
-        || command.incarnation().equals(registered.incarnation());
   }
 
   Decision uncordon(CallId call, String id) {

@@ -87,6 +87,17 @@ class WorkerRulesTest {
   }
 
   @Test
+  void shouldDrainTheProcessThatWasNamedAlsoIfAnotherOneIsRegisteredStill() {
+    cluster.fleet.unregister("w");
+    WorkerLife registered = cluster.worker("w", 1);
+    WorkerLife later = new WorkerLife("w", "w-later");
+    cordon("w", true, later.incarnation())
+        .events(new Event.WorkerCordoned("w", later.incarnation(), "ann"))
+        .effects(new Effect.SendDrain(later), RECORDED);
+    assertFalse(cluster.state.cordons().drains(registered));
+  }
+
+  @Test
   void shouldDoNothingTwice() {
     cordon("w", false, "");
     cordon("w", false, "").events().effects(RECORDED);

@@ -75,6 +75,8 @@ final class Simulation {
     while (events() < LEAST_EVENTS) {
       runFor(LOOK_EVERY);
     }
+    cluster.users().drainOne(!happy);
+    until(END_WITHIN, "the end of a drained worker", cluster.users()::hasDrainedOne);
     until(END_WITHIN, "quiet", this::isQuiet);
     compareAll();
     countAll();

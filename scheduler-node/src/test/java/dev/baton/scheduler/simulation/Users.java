@@ -9,6 +9,7 @@ import dev.baton.scheduler.loop.Submission;
 import dev.baton.scheduler.model.RefusalCode;
 import dev.baton.scheduler.model.RunId;
 import dev.baton.scheduler.model.RunStatus;
+import dev.baton.scheduler.model.WorkerLife;
 import dev.baton.scheduler.simulation.Coverage.Sight;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -41,6 +42,11 @@ final class Users {
   private final Cluster cluster;
   private final List<Wish> wishes = new ArrayList<>();
   private int open;
+
+  /** The process that is to end at last, and whether a leader has taken that order. */
+  private @Nullable WorkerLife drained;
+
+  private boolean isOrdered;
 
   /** A run that somebody wants. */
   private final class Wish {
@@ -299,17 +305,76 @@ final class Users {
   }
 
   private void uncordon(SimulatedWorker worker) {
+    if (isStillThere(worker)) {
+      return;
+    }
     ask(
         (life, answer) -> life.loop().uncordon(worker.id(), answer::accept),
         heard -> checkService(worker, heard, false));
   }
 
-  /** Until all are in service. */
+  /** Until all are in service, but for one that is to end first. */
   void uncordonAll() {
     cluster.workers().stream()
         .filter(worker -> cluster.observer().book().isCordoned(worker.id()))
         .forEach(this::uncordon);
     cluster.network().after(PATIENCE, this::uncordonAll);
+  }
+
+  /**
+   * The process of a worker is to end, whatever becomes of the leader that takes the order.
+   *
+   * @param restarting at times that leader is restarted
+   */
+  void drainOne(boolean restarting) {
+    SimulatedWorker worker = anyWorker();
+    SimulatedWorker.Life life = worker.life();
+    if (life != null) {
+      drained = life.name();
+      askToEnd(worker, life.name(), restarting);
+    }
+  }
+
+  private void askToEnd(SimulatedWorker worker, WorkerLife process, boolean restarting) {
+    ask(
+        (life, answer) ->
+            life.loop().cordon(worker.id(), true, process.incarnation(), NAME, answer::accept),
+        heard -> {
+          checkService(worker, heard, true);
+          isOrdered |= heard.answer() instanceof Answer.ServiceRecorded;
+          if (isOrdered && restarting && cluster.random().nextBoolean()) {
+            restartLeaders();
+          }
+        });
+    cluster
+        .network()
+        .after(
+            PATIENCE,
+            () -> {
+              if (!isOrdered) {
+                askToEnd(worker, process, restarting);
+              }
+            });
+  }
+
+  private void restartLeaders() {
+    for (SimulatedNode node : cluster.nodes()) {
+      SimulatedNode.Life life = node.life();
+      if (life != null && life.watch().isLeading()) {
+        node.crash(false);
+        cluster.network().after(MOMENT, node::start);
+      }
+    }
+  }
+
+  /** Who was told to end has. */
+  boolean hasDrainedOne() {
+    return cluster.workers().stream().noneMatch(this::isStillThere);
+  }
+
+  private boolean isStillThere(SimulatedWorker worker) {
+    SimulatedWorker.Life life = worker.life();
+    return life != null && life.name().equals(drained);
   }
 
   /** An order of somebody else may have come since. */
