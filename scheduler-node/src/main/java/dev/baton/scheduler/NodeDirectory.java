@@ -8,7 +8,9 @@ import dev.baton.proto.v1.LeaderRecord;
 import dev.baton.proto.v1.ListNodesResponse;
 import dev.baton.proto.v1.Node;
 import dev.baton.proto.v1.NodeRecord;
+import dev.baton.proto.v1.SchedulerAddress;
 import dev.baton.scheduler.loop.LeaderView;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -63,6 +65,18 @@ public final class NodeDirectory implements Registry.Listener {
         .filter(node -> !node.getNodeId().equals(self) && !node.getLoading())
         .map(NodeRecord::getApiAddress)
         .sorted()
+        .toList();
+  }
+
+  /** All nodes, in the order of their ids. */
+  List<SchedulerAddress> addresses() {
+    return nodes.values().stream()
+        .sorted(Comparator.comparing(NodeRecord::getNodeId))
+        .map(node ->
+            SchedulerAddress.newBuilder()
+                .setNodeId(node.getNodeId())
+                .setAddress(node.getApiAddress())
+                .build())
         .toList();
   }
 

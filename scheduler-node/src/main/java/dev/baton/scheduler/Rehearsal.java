@@ -14,6 +14,8 @@ import dev.baton.proto.v1.SubmitRunRequest;
 import dev.baton.proto.v1.SubmitRunResponse;
 import dev.baton.proto.v1.WorkerRecord;
 import dev.baton.scheduler.api.BatonApi;
+import dev.baton.scheduler.api.WorkerRegistrar;
+import dev.baton.scheduler.dispatch.WorkerService;
 import dev.baton.scheduler.dispatch.WorkerStreams;
 import dev.baton.scheduler.journal.JournalClock;
 import dev.baton.scheduler.loop.Loop;
@@ -181,10 +183,11 @@ final class Rehearsal {
                 channels,
                 () -> new RunId(random.nextLong() >>> 1, random.nextLong()),
                 ListNodesResponse::getDefaultInstance));
+    WorkerRegistrar registrar = new WorkerRegistrar(etcd, keys, strand, WorkerPorts.NONE, List::of);
     try {
       return NettyServerBuilder.forAddress(
               new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
-          .addService(streams)
+          .addService(new WorkerService(streams, registrar))
           .addService(api)
           .build()
           .start();

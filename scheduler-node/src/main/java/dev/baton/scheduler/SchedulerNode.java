@@ -26,8 +26,10 @@ import dev.baton.proto.v1.NodeRecord;
 import dev.baton.scheduler.SchedulerSettings.Compaction;
 import dev.baton.scheduler.api.BatonApi;
 import dev.baton.scheduler.api.ForwardedCalls;
+import dev.baton.scheduler.api.WorkerRegistrar;
 import dev.baton.scheduler.dispatch.GrpcPeers;
 import dev.baton.scheduler.dispatch.Ports;
+import dev.baton.scheduler.dispatch.WorkerService;
 import dev.baton.scheduler.dispatch.WorkerStreams;
 import dev.baton.scheduler.journal.JournalClock;
 import dev.baton.scheduler.loop.Loop;
@@ -166,7 +168,9 @@ public final class SchedulerNode {
                 channels,
                 this::newRunId,
                 () -> nodes.list(loop.leader(), loop.status().seq())));
-    Server server = serve(streams, peers, api, health);
+    WorkerRegistrar registrar =
+        new WorkerRegistrar(reads, keys, sideStrand, new Ports(), nodes::addresses);
+    Server server = serve(new WorkerService(streams, registrar), peers, api, health);
     HttpPort http =
         process.closeLater(
             "HTTP port",
@@ -280,7 +284,7 @@ public final class SchedulerNode {
   }
 
   private Server serve(
-      WorkerStreams streams, GrpcPeers peers, BatonApi api, HealthStatusManager health) {
+      WorkerService workers, GrpcPeers peers, BatonApi api, HealthStatusManager health) {
     HostPort wanted = settings.listen().grpc();
     Server server =
         NettyServerBuilder.forAddress(new InetSocketAddress(wanted.host(), wanted.port()))
@@ -290,7 +294,7 @@ public final class SchedulerNode {
             .permitKeepAliveTime(5, TimeUnit.SECONDS)
             .permitKeepAliveWithoutCalls(true)
             .intercept(new ForwardedCalls())
-            .addService(streams)
+            .addService(workers)
             .addService(peers)
             .addService(api)
             .addService(health.getHealthService())

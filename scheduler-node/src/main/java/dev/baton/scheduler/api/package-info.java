@@ -6,6 +6,9 @@
  * a request to what the loop takes), {@code LeaderCalls} (here, or at the leader), {@code RunViews}
  * (from state and history to answers), {@code Refusals} (the one table of refusals).
  *
+ * <p>Beside that the calls by which workers without a way to etcd are registered: {@code
+ * WorkerRegistrar}.
+ *
  * <p>Must not: decide anything, or change the state it reads.
  */
 @NullMarked

@@ -2,20 +2,15 @@ package dev.baton.scheduler.dispatch;
 
 import dev.baton.coordination.Strand;
 import dev.baton.proto.v1.Drain;
-import dev.baton.proto.v1.HeartbeatRequest;
-import dev.baton.proto.v1.HeartbeatResponse;
 import dev.baton.proto.v1.InventoryRequest;
 import dev.baton.proto.v1.Ping;
 import dev.baton.proto.v1.Pong;
-import dev.baton.proto.v1.RegisterRequest;
-import dev.baton.proto.v1.RegisterResponse;
 import dev.baton.proto.v1.ResultAck;
 import dev.baton.proto.v1.SchedulerMessage;
 import dev.baton.proto.v1.TaskAssignment;
 import dev.baton.proto.v1.TaskCancel;
 import dev.baton.proto.v1.TermStarted;
 import dev.baton.proto.v1.WorkerMessage;
-import dev.baton.proto.v1.WorkflowServiceGrpc;
 import dev.baton.scheduler.engine.Effect.Verdict;
 import dev.baton.scheduler.loop.SchedulerLoop;
 import dev.baton.scheduler.loop.WorkerReport;
@@ -36,11 +31,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The service that workers call, and the loop's way to them. The table of streams belongs to the
- * loop's thread; messages come on the transport's threads and go to the loop as they come.
+ * The streams of workers, and the loop's way to them. The table of streams belongs to the loop's
+ * thread; messages come on the transport's threads and go to the loop as they come.
  */
-public final class WorkerStreams extends WorkflowServiceGrpc.WorkflowServiceImplBase
-    implements WorkerSink {
+public final class WorkerStreams implements WorkerSink {
   private static final Logger LOG = LoggerFactory.getLogger(WorkerStreams.class);
   private static final Pattern WORKER_ID = Pattern.compile("[A-Za-z0-9._-]{1,64}");
   private static final Pattern INCARNATION = Pattern.compile("[A-Za-z0-9._-]{1,64}");
@@ -71,27 +65,10 @@ public final class WorkerStreams extends WorkflowServiceGrpc.WorkflowServiceImpl
     strand.execute(this::ping);
   }
 
-  // What workers call.
+  // What workers say.
 
-  @Override
-  public void register(RegisterRequest request, StreamObserver<RegisterResponse> answer) {
-    answer.onError(registerInEtcd().asRuntimeException());
-  }
-
-  @Override
-  public void heartbeat(HeartbeatRequest request, StreamObserver<HeartbeatResponse> answer) {
-    answer.onError(registerInEtcd().asRuntimeException());
-  }
-
-  private static Status registerInEtcd() {
-    return Status.UNIMPLEMENTED.withDescription(
-        "Workers register under a lease of their own in etcd: see docs/operations.md.");
-  }
-
-  @Override
-  public StreamObserver<WorkerMessage> assignTask(StreamObserver<SchedulerMessage> answers) {
-    ServerCallStreamObserver<SchedulerMessage> wire =
-        (ServerCallStreamObserver<SchedulerMessage>) answers;
+  /** A worker opens a stream; it says whose it is in its first message. */
+  public StreamObserver<WorkerMessage> open(ServerCallStreamObserver<SchedulerMessage> wire) {
     wire.disableAutoRequest();
     Inbound inbound = new Inbound(wire);
     wire.setOnReadyHandler(inbound::onReady);

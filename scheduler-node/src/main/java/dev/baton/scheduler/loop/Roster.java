@@ -46,7 +46,7 @@ final class Roster implements Registry.Listener {
               Set.copyOf(record.getCapabilitiesList()),
               Math.clamp(record.getSlots(), 0, Limits.MAX_SLOTS),
               record.getLabelsMap(),
-              record.getHost() + ":" + record.getPort(),
+              record.getPort() == 0 ? "" : record.getHost() + ":" + record.getPort(),
               record.getVersion(),
               keyValue.createRevision()));
       registered.accept(life);

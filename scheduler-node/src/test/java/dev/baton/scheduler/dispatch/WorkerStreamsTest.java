@@ -2,14 +2,11 @@ package dev.baton.scheduler.dispatch;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.baton.coordination.testing.RealEtcd;
 import dev.baton.proto.v1.CordonWorkerRequest;
-import dev.baton.proto.v1.HeartbeatRequest;
 import dev.baton.proto.v1.Ping;
-import dev.baton.proto.v1.RegisterRequest;
 import dev.baton.proto.v1.ResultAck.Verdict;
 import dev.baton.proto.v1.SchedulerMessage;
 import dev.baton.proto.v1.SubmitRunRequest;
@@ -18,16 +15,13 @@ import dev.baton.proto.v1.TaskResult;
 import dev.baton.proto.v1.WorkerHello;
 import dev.baton.proto.v1.WorkerMessage;
 import dev.baton.proto.v1.WorkerRecord;
-import dev.baton.proto.v1.WorkflowServiceGrpc;
 import dev.baton.scheduler.model.RunId;
 import dev.baton.scheduler.testing.WiredNode;
 import dev.baton.scheduler.testing.WorkerCall;
 import dev.baton.scheduler.testing.Workflows;
 import io.grpc.Status;
-import io.grpc.StatusRuntimeException;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -203,26 +197,6 @@ class WorkerStreamsTest extends RealEtcd {
     assertEquals(List.of(), other.assignments(), "it is not registered");
     other.complete();
     assertEquals(Status.Code.OK, await(other.ended).getCode());
-  }
-
-  @Test
-  void shouldNotTakeRegistrationsItself() {
-    var stub =
-        WorkflowServiceGrpc.newBlockingStub(node.channel()).withDeadlineAfter(10, TimeUnit.SECONDS);
-    StatusRuntimeException register =
-        assertThrows(
-            StatusRuntimeException.class,
-            () -> stub.register(RegisterRequest.getDefaultInstance()));
-    StatusRuntimeException heartbeat =
-        assertThrows(
-            StatusRuntimeException.class,
-            () -> stub.heartbeat(HeartbeatRequest.getDefaultInstance()));
-    for (StatusRuntimeException refusal : List.of(register, heartbeat)) {
-      assertEquals(Status.Code.UNIMPLEMENTED, refusal.getStatus().getCode());
-      assertEquals(
-          "Workers register under a lease of their own in etcd: see docs/operations.md.",
-          refusal.getStatus().getDescription());
-    }
   }
 
   @Test

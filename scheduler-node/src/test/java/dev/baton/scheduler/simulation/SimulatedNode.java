@@ -345,7 +345,7 @@ final class SimulatedNode {
       }
       NodeWorkerCall call = new NodeWorkerCall(wire, transport, arrival, leaving);
       wire.onServerClosed(call::ended);
-      io.grpc.stub.StreamObserver<WorkerMessage> served = serving.assignTask(call);
+      io.grpc.stub.StreamObserver<WorkerMessage> served = serving.open(call);
       call.begin(served);
       return call;
     }

@@ -9,10 +9,13 @@ import dev.baton.proto.v1.BatonServiceGrpc;
 import dev.baton.proto.v1.BatonServiceGrpc.BatonServiceBlockingStub;
 import dev.baton.proto.v1.LeaderRecord;
 import dev.baton.proto.v1.ListNodesResponse;
+import dev.baton.proto.v1.SchedulerAddress;
 import dev.baton.scheduler.api.BatonApi;
 import dev.baton.scheduler.api.ForwardedCalls;
+import dev.baton.scheduler.api.WorkerRegistrar;
 import dev.baton.scheduler.dispatch.GrpcPeers;
 import dev.baton.scheduler.dispatch.Ports;
+import dev.baton.scheduler.dispatch.WorkerService;
 import dev.baton.scheduler.dispatch.WorkerStreams;
 import dev.baton.scheduler.journal.JournalClock;
 import dev.baton.scheduler.loop.Loop;
@@ -112,7 +115,9 @@ public final class WiredNode implements AutoCloseable {
                 this::channel,
                 () -> new RunId(System.currentTimeMillis() << 16, random.nextLong()),
                 () -> ListNodesResponse.newBuilder().setTerm(loop.leader().term()).build()));
-    this.server = serve(api);
+    WorkerRegistrar registrar =
+        new WorkerRegistrar(reads, keys, sideStrand, new Ports(), this::schedulers);
+    this.server = serve(api, new WorkerService(streams, registrar));
     this.address = "127.0.0.1:" + server.getPort();
     LeaderRecord me =
         LeaderRecord.newBuilder()
@@ -136,13 +141,17 @@ public final class WiredNode implements AutoCloseable {
     return client;
   }
 
-  private Server serve(BatonApi api) {
+  private List<SchedulerAddress> schedulers() {
+    return List.of(SchedulerAddress.newBuilder().setNodeId(id).setAddress(address).build());
+  }
+
+  private Server serve(BatonApi api, WorkerService workers) {
     try {
       return NettyServerBuilder.forAddress(
               new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
           .maxInboundMessageSize(4 << 20)
           .intercept(new ForwardedCalls())
-          .addService(streams)
+          .addService(workers)
           .addService(peers)
           .addService(api)
           .build()
