@@ -336,25 +336,30 @@ final class Users {
   }
 
   private void askToEnd(SimulatedWorker worker, WorkerLife process, boolean restarting) {
+    isOrdered = false;
     ask(
         (life, answer) ->
             life.loop().cordon(worker.id(), true, process.incarnation(), NAME, answer::accept),
         heard -> {
           checkService(worker, heard, true);
-          isOrdered |= heard.answer() instanceof Answer.ServiceRecorded;
+          isOrdered = heard.answer() instanceof Answer.ServiceRecorded;
           if (isOrdered && restarting && cluster.random().nextBoolean()) {
             restartLeaders();
           }
         });
-    cluster
-        .network()
-        .after(
-            PATIENCE,
-            () -> {
-              if (!isOrdered) {
-                askToEnd(worker, process, restarting);
-              }
-            });
+    cluster.network().after(PATIENCE, () -> insist(worker, process, restarting));
+  }
+
+  /** An answer can be lost, and an order of before, still on its way, can undo this one. */
+  private void insist(SimulatedWorker worker, WorkerLife process, boolean restarting) {
+    if (!isStillThere(worker)) {
+      return;
+    }
+    if (isOrdered && cluster.observer().book().isCordoned(worker.id())) {
+      cluster.network().after(PATIENCE, () -> insist(worker, process, restarting));
+    } else {
+      askToEnd(worker, process, restarting);
+    }
   }
 
   private void restartLeaders() {
