@@ -177,6 +177,13 @@ final class TestCluster implements BeforeAllCallback, AfterAllCallback, AfterTes
     return node;
   }
 
+  /** A worker in another language; the caller starts and closes it. */
+  TestNode foreignWorker(String id, List<String> command) {
+    TestNode node = new TestNode(id, 0, 0, command, log(id));
+    Runtime.getRuntime().addShutdownHook(new Thread(node::close));
+    return node;
+  }
+
   /** What worker nodes of this id noted; see the setting {@code trace.file}. */
   Path trace(TestNode worker) {
     return folder.resolve(worker.id() + ".trace");

@@ -20,7 +20,7 @@ import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 
 /** A scheduler or worker as a process: the same id, ports and settings at every start. */
-final class TestNode {
+final class TestNode implements AutoCloseable {
   /** For things that take a second on a quiet machine. */
   static final Duration PATIENCE = Duration.ofMinutes(2);
 
@@ -181,7 +181,8 @@ final class TestNode {
   }
 
   /** SIGKILL without a word, whatever state it is in. */
-  synchronized void close() {
+  @Override
+  public synchronized void close() {
     if (process != null) {
       process.destroyForcibly();
     }

@@ -1,0 +1,48 @@
+"""Counts words: a worker for the task type text_process, operation word_count."""
+
+import argparse
+import asyncio
+import logging
+import re
+import sys
+from collections import Counter
+
+from baton_worker import FatalTaskFailed, Refused, Worker
+
+
+def text_process(task):
+    """{operation: word_count, text, limit: 10} -> {words, lines, characters, top: [{word, count}]}"""
+    operation, text, limit = task.params.get("operation"), task.params.get("text"), task.params.get("limit", 10)
+    if operation != "word_count":
+        raise FatalTaskFailed(f"Expected 'operation' to be word_count, but got '{operation}'.")
+    if not isinstance(text, str) or not isinstance(limit, int):
+        raise FatalTaskFailed("Expected 'text' to be a text and 'limit' a whole number.")
+    words = Counter(re.findall(r"\w+", text.lower()))
+    top = sorted(words.items(), key=lambda entry: (-entry[1], entry[0]))[:limit]
+    return {
+        "words": words.total(),
+        "lines": len(text.splitlines()),
+        "characters": len(text),
+        "top": [{"word": word, "count": count} for word, count in top],
+    }
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("--scheduler", required=True, help="host:port of scheduler nodes, with commas between")
+    arguments.add_argument("--id", default="python-1", help="the worker's id (python-1)")
+    arguments.add_argument("--slots", type=int, default=4, help="tasks that it runs at once (4)")
+    given = arguments.parse_args()
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+
+    async def run():
+        await Worker(given.id, given.scheduler.split(","), {"text_process": text_process}, given.slots).run()
+
+    try:
+        asyncio.run(run())
+    except Refused as e:
+        sys.exit(f"text_worker: {e}")
+
+
+if __name__ == "__main__":
+    main()
