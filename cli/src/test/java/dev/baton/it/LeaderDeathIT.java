@@ -12,6 +12,10 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.stream.Collectors;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
@@ -26,6 +30,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 class LeaderDeathIT {
   private static final int RUNNING = 200;
   private static final int ROUNDS = 3;
+  private static final int ASKERS = 16;
 
   /** The benchmark holds it to half a second; tests share their machine with others. */
   private static final Duration LOOSE = Duration.ofSeconds(4);
@@ -191,12 +196,26 @@ class LeaderDeathIT {
         leader.awaitReady();
       }
       load.stop();
-      for (String run : load.acknowledged()) {
-        Run ended = Runs.get(CLUSTER.client(), run);
-        assertEquals(RunState.RUN_SUCCESS, ended.getState(), ended.getReason());
-        assertTrue(ended.getTasksList().stream().allMatch(task -> task.getAttemptsCount() == 1));
-      }
+      assertAllRanOnce(load.acknowledged());
     }
+  }
+
+  /** Tens of thousands, so many are asked for at once. */
+  private static void assertAllRanOnce(Set<String> runs) {
+    try (ExecutorService askers =
+        Executors.newFixedThreadPool(ASKERS, Thread.ofVirtual().factory())) {
+      List<CompletableFuture<Void>> asked =
+          runs.stream()
+              .map(run -> CompletableFuture.runAsync(() -> assertRanOnce(run), askers))
+              .toList();
+      asked.forEach(CompletableFuture::join);
+    }
+  }
+
+  private static void assertRanOnce(String run) {
+    Run ended = Runs.get(CLUSTER.client(), run);
+    assertEquals(RunState.RUN_SUCCESS, ended.getState(), ended.getReason());
+    assertTrue(ended.getTasksList().stream().allMatch(task -> task.getAttemptsCount() == 1));
   }
 
   private static void awaitProgress(Load load) {

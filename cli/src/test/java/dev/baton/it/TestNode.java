@@ -16,6 +16,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 
@@ -154,10 +155,30 @@ final class TestNode implements AutoCloseable {
         .sum();
   }
 
-  /** CPU time that it has used, without its children's. */
+  /**
+   * CPU time that its threads have used, without its children's, and without the JVM's compiler,
+   * which on a slow machine goes on with the start of the process for a minute.
+   */
   Duration cpu() {
-    long ticks = ProcStat.read(pid()).orElseThrow().cpuTicks();
-    return Duration.ofMillis(1000 * ticks / ProcStat.TICKS_PER_SECOND);
+    try (Stream<Path> threads = Files.list(Path.of("/proc", Long.toString(pid()), "task"))) {
+      long ticks =
+          threads
+              .filter(thread -> !isCompiler(thread))
+              .flatMap(thread -> ProcStat.read(thread).stream())
+              .mapToLong(ProcStat::cpuTicks)
+              .sum();
+      return Duration.ofMillis(1000 * ticks / ProcStat.TICKS_PER_SECOND);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static boolean isCompiler(Path thread) {
+    try {
+      return Files.readString(thread.resolve("comm")).matches("C[12] Compiler.*\\s*");
+    } catch (IOException e) {
+      return false; // it has ended, and is not read either
+    }
   }
 
   Path log() {

@@ -19,16 +19,19 @@ public record ProcStat(long pid, char state, long startTicks, long cpuTicks) {
 
   /** The process as it is now; empty if there is none. */
   public static Optional<ProcStat> read(long pid) {
+    return read(Path.of("/proc", Long.toString(pid)));
+  }
+
+  /** A process, or one thread of it, by its folder in {@code /proc}. */
+  public static Optional<ProcStat> read(Path folder) {
     try {
       String text =
-          new String(
-              Files.readAllBytes(Path.of("/proc", Long.toString(pid), "stat")),
-              StandardCharsets.ISO_8859_1);
+          new String(Files.readAllBytes(folder.resolve("stat")), StandardCharsets.ISO_8859_1);
       // The name stands in parentheses and may hold blanks and parentheses itself.
       String[] fields = text.substring(text.lastIndexOf(')') + 2).split(" ", -1);
       return Optional.of(
           new ProcStat(
-              pid,
+              Long.parseLong(folder.getFileName().toString()),
               fields[0].charAt(0),
               Long.parseLong(fields[19]),
               Long.parseLong(fields[11]) + Long.parseLong(fields[12])));
