@@ -1,4 +1,4 @@
-// Command search-worker finds nearest neighbours: a worker for the task type search.
+// Command search-worker finds nearest neighbours: a worker for the task types search and sleep.
 package main
 
 import (
@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 )
 
 type document struct {
@@ -56,6 +57,23 @@ func search(ctx context.Context, task Task) (any, error) {
 	return map[string]any{"hits": hits[:min(max(0, limit), len(hits))]}, nil
 }
 
+// sleep: {ms} -> {sleptMs}
+func sleep(ctx context.Context, task Task) (any, error) {
+	var ms int64
+	if err := task.Decode("ms", &ms); err != nil {
+		return nil, err
+	}
+	if ms < 0 {
+		return nil, Fatal{fmt.Errorf("Expected 'ms' to be 0 or more, but got %d.", ms)}
+	}
+	select {
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-time.After(time.Duration(ms) * time.Millisecond):
+		return map[string]any{"sleptMs": ms}, nil
+	}
+}
+
 func cosine(a, b []float64) float64 {
 	var dot, aa, bb float64
 	for i := range a {
@@ -79,7 +97,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 	defer stop()
 	worker := &Worker{
-		ID: *id, Handlers: map[string]Handler{"search": search}, Slots: *slots, Known: strings.Split(*schedulers, ",")}
+		ID: *id, Handlers: map[string]Handler{"search": search, "sleep": sleep}, Slots: *slots, Known: strings.Split(*schedulers, ",")}
 	if err := worker.Run(ctx); err != nil {
 		log.Fatalf("search-worker: %v", err)
 	}

@@ -237,7 +237,7 @@ type registered interface {
 
 // keepRegistered returns once the worker leaves, or is refused.
 func (w *Worker) keepRegistered(life context.Context, leaving <-chan struct{}) error {
-	pause := 100 * time.Millisecond
+	pause, interval := 100*time.Millisecond, 3*time.Second
 	anew := true
 	for {
 		var slots, busy int
@@ -263,7 +263,7 @@ func (w *Worker) keepRegistered(life context.Context, leaving <-chan struct{}) e
 			if !answer.Accepted {
 				return Refused(answer.Message)
 			}
-			anew = false
+			anew, interval = false, time.Duration(answer.HeartbeatIntervalSec)*time.Second
 			w.sync(func() { w.registered(answer, sent) })
 		case *batonv1.HeartbeatResponse:
 			if !answer.Ok {
@@ -286,7 +286,7 @@ func (w *Worker) keepRegistered(life context.Context, leaving <-chan struct{}) e
 		select {
 		case <-leaving:
 			return nil
-		case <-time.After(3 * time.Second):
+		case <-time.After(interval):
 		case <-w.registerNow:
 			anew = true
 		}

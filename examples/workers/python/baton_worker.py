@@ -129,6 +129,7 @@ class Worker:
         self.inventory_due = False
         self.draining = False
         self.leaving = False
+        self.interval = 3
         self.changed = asyncio.Event()
         self.registration_due = asyncio.Event()
         self.pool = ThreadPoolExecutor(max_workers=slots, thread_name_prefix="handler")
@@ -220,8 +221,9 @@ class Worker:
                 continue
             pause = 0.1
             self._registered(answer, sent)
+            self.interval = getattr(answer, "heartbeat_interval_sec", self.interval)
             try:
-                await asyncio.wait_for(self.registration_due.wait(), answer.lease_sec / 3)
+                await asyncio.wait_for(self.registration_due.wait(), self.interval)
             except TimeoutError:
                 pass
 
@@ -413,7 +415,10 @@ class Worker:
     def _handle(self, task):
         """On a thread of the pool."""
         try:
-            output = json.dumps(self.handlers[task.type](task), ensure_ascii=False)
+            handler = self.handlers.get(task.type)
+            if handler is None:
+                raise TaskFailed(f"This worker has no handler for '{task.type}'.")
+            output = json.dumps(handler(task), ensure_ascii=False)
             if len(output.encode()) <= OUTPUT_BYTES:
                 return {"status": pb.TaskResult.SUCCESS, "output_json": output}
             error, final = f"The output has {len(output.encode())} bytes; {OUTPUT_BYTES} are the limit.", True

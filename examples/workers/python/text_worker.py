@@ -1,4 +1,4 @@
-"""Counts words: a worker for the task type text_process, operation word_count."""
+"""Counts words: a worker for the task types text_process, operation word_count, and sleep."""
 
 import argparse
 import asyncio
@@ -7,7 +7,7 @@ import re
 import sys
 from collections import Counter
 
-from baton_worker import FatalTaskFailed, Refused, Worker
+from baton_worker import FatalTaskFailed, Refused, TaskFailed, Worker
 
 
 def text_process(task):
@@ -27,6 +27,16 @@ def text_process(task):
     }
 
 
+def sleep(task):
+    """{ms} -> {sleptMs}"""
+    milliseconds = task.params.get("ms")
+    if not isinstance(milliseconds, int) or milliseconds < 0:
+        raise FatalTaskFailed(f"Expected 'ms' to be a whole number, 0 or more, but got {milliseconds!r}.")
+    if task.stop.wait(milliseconds / 1000):
+        raise TaskFailed("It was told to stop.")
+    return {"sleptMs": milliseconds}
+
+
 def main():
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--scheduler", required=True, help="host:port of scheduler nodes, with commas between")
@@ -36,7 +46,8 @@ def main():
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
 
     async def run():
-        await Worker(given.id, given.scheduler.split(","), {"text_process": text_process}, given.slots).run()
+        handlers = {"text_process": text_process, "sleep": sleep}
+        await Worker(given.id, given.scheduler.split(","), handlers, given.slots).run()
 
     try:
         asyncio.run(run())

@@ -32,6 +32,7 @@ public final class Main {
                     .addSubcommand(new DrainCommand(context)))
             .addSubcommand(new NodesCommand(context))
             .addSubcommand(new ValidateCommand(context))
+            .addSubcommand(new ConformanceCommand(context))
             .addSubcommand(new DemoCommand(context))
             .addSubcommand(new BenchCommand(context))
             .addSubcommand(new VersionCommand(context));

@@ -38,6 +38,19 @@ final class ForeignWorkers {
         built("go").resolve("search-worker").toString(), "--id", id, "--scheduler", schedulers);
   }
 
+  /** One that breaks rules in a way that has this name. */
+  static String wrong(String mode) {
+    return "PYTHONPATH="
+        + EXAMPLES.resolve("python").toAbsolutePath()
+        + " "
+        + built("python").resolve("bin/python")
+        + " "
+        + Path.of("src", "test", "python", "wrong_worker.py").toAbsolutePath()
+        + " "
+        + mode
+        + " {schedulers} {id}";
+  }
+
   private static Path built(String language) {
     Path built = BUILT.resolve(language).toAbsolutePath();
     try {

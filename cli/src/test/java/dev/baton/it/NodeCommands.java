@@ -51,6 +51,13 @@ final class NodeCommands {
     }
   }
 
+  /** The program {@code baton}. */
+  static List<String> baton(String... arguments) {
+    List<String> command = java("cli", "dev.baton.cli.Main");
+    command.addAll(List.of(arguments));
+    return command;
+  }
+
   private static List<String> java(String kind, String main) {
     String classPath =
         jars().stream().map(Path::toString).collect(Collectors.joining(File.pathSeparator));
