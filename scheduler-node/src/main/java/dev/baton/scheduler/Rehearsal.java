@@ -15,7 +15,6 @@ import dev.baton.proto.v1.SubmitRunResponse;
 import dev.baton.proto.v1.WorkerRecord;
 import dev.baton.scheduler.api.BatonApi;
 import dev.baton.scheduler.api.WorkerRegistrar;
-import dev.baton.scheduler.dispatch.WorkerService;
 import dev.baton.scheduler.dispatch.WorkerStreams;
 import dev.baton.scheduler.journal.JournalClock;
 import dev.baton.scheduler.loop.Loop;

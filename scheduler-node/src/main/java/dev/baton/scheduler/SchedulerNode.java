@@ -29,7 +29,6 @@ import dev.baton.scheduler.api.ForwardedCalls;
 import dev.baton.scheduler.api.WorkerRegistrar;
 import dev.baton.scheduler.dispatch.GrpcPeers;
 import dev.baton.scheduler.dispatch.Ports;
-import dev.baton.scheduler.dispatch.WorkerService;
 import dev.baton.scheduler.dispatch.WorkerStreams;
 import dev.baton.scheduler.journal.JournalClock;
 import dev.baton.scheduler.loop.Loop;

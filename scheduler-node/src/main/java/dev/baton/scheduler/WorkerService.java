@@ -1,4 +1,4 @@
-package dev.baton.scheduler.dispatch;
+package dev.baton.scheduler;
 
 import dev.baton.proto.v1.DeregisterRequest;
 import dev.baton.proto.v1.DeregisterResponse;
@@ -10,6 +10,7 @@ import dev.baton.proto.v1.SchedulerMessage;
 import dev.baton.proto.v1.WorkerMessage;
 import dev.baton.proto.v1.WorkflowServiceGrpc;
 import dev.baton.scheduler.api.WorkerRegistrar;
+import dev.baton.scheduler.dispatch.WorkerStreams;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 
