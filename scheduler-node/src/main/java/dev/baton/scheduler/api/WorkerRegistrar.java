@@ -145,12 +145,13 @@ public final class WorkerRegistrar {
         caller,
         reply -> {
           KeyValue found = reply.keyValue();
+          String now = found == null ? "" : holder(found).getIncarnation();
           if (found == null) {
             none.accept("there is no worker '" + workerId + "'");
-          } else if (!holder(found).getIncarnation().equals(incarnation)) {
-            none.accept("'" + workerId + "' is incarnation " + holder(found).getIncarnation());
-          } else {
+          } else if (now.equals(incarnation)) {
             own.accept(found);
+          } else {
+            none.accept("'" + workerId + "' is incarnation " + now);
           }
         });
   }
@@ -295,7 +296,10 @@ public final class WorkerRegistrar {
       BiConsumer<Boolean, Throwable> judge =
           (isThere, failure) -> {
             String held =
-                who() + " is held by incarnation " + holder.getIncarnation() + " at " + address;
+                who()
+                    + " is held by incarnation "
+                    + holder.getIncarnation()
+                    + (address.isEmpty() ? " without a port" : " at " + address);
             if (failure == null && isThere) {
               answer(
                   caller,
@@ -306,7 +310,8 @@ public final class WorkerRegistrar {
                               + ", which answers there: stop that process, or choose another id.")
                       .build());
             } else {
-              refuse(caller, again("The " + held + ", which does not answer: its lease runs out"));
+              refuse(
+                  caller, again("The " + held + ", which does not answer: its lease may run out"));
             }
           };
       if (address.isEmpty()) {

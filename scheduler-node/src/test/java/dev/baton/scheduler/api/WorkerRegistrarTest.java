@@ -216,7 +216,7 @@ class WorkerRegistrarTest extends RealEtcd {
     assertEquals(Status.Code.UNAVAILABLE, waiting.getStatus().getCode());
     assertEquals(
         "The worker id 'w' is held by incarnation i1 at h:8080, which does not answer: its lease"
-            + " runs out. Call again.",
+            + " may run out. Call again.",
         waiting.getStatus().getDescription());
     assertTrue(
         Objects.requireNonNull(StatusProto.fromThrowable(waiting)).getDetailsList().stream()
@@ -231,6 +231,16 @@ class WorkerRegistrarTest extends RealEtcd {
     assertEquals("i1", record().getIncarnation());
     deregister("i1");
     assertTrue(register(worker("i2")).getAccepted());
+  }
+
+  @Test
+  void shouldSayThatAProcessWithoutAPortCannotBeAsked() {
+    register(worker("i1").setPort(0));
+    StatusRuntimeException waiting = refused(() -> register(worker("i2")));
+    assertEquals(
+        "The worker id 'w' is held by incarnation i1 without a port, which does not answer: its"
+            + " lease may run out. Call again.",
+        waiting.getStatus().getDescription());
   }
 
   @Test
