@@ -29,9 +29,6 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 class WorkersIT {
   private static final int SLOTS = 8;
 
-  /** On a quiet machine it is a tenth of it. */
-  private static final Duration CLEAN_UP = Duration.ofSeconds(2);
-
   @RegisterExtension
   static final TestCluster CLUSTER =
       TestCluster.of("workers", 1, 1, 2).workerSettings("slots=" + SLOTS).build();
@@ -61,8 +58,9 @@ class WorkersIT {
 
     long from = System.nanoTime();
     dying.kill();
+    // They wait for the gate, so none ends by itself.
     Awaitility.await("the commands are gone")
-        .atMost(CLEAN_UP)
+        .atMost(TestNode.PATIENCE)
         .pollDelay(Duration.ZERO)
         .pollInterval(Duration.ofMillis(20))
         .until(() -> lost.stream().allMatch(task -> Signals.ofTask(run, task).isEmpty()));
